@@ -1,4 +1,4 @@
-//! The ELF files are what the sources become, where the compiler that made them is installed.
+//! The ELF files equal a build of their sources, if the compiler that made them is installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,17 +9,18 @@ use npsim_testkit::microcode::shipped;
 const COMPILER: &str = "arm-none-eabi-gcc";
 const VERSION: &str = "12.2.1";
 
-/// The folders with programs of the core. Those of tests share start-up code, so the places of folders are kept.
+/// The folders with programs of the core. Those of tests share start-up code, so the relative positions of folders are
+/// kept.
 const FOLDERS: [&str; 3] = [
     "microcode/core",
     "crates/xscale/tests/programs",
     "crates/systems/tests/firmware/core_program",
 ];
 
-/// The program in Rust, of a nightly compiler whose code changes from night to night.
+/// The program in Rust, from a nightly compiler whose code changes from night to night.
 const IN_RUST: &str = "tally.elf";
 
-/// Copies the folder of sources, so that the build has another path than the one that made the files.
+/// Copies the folder of sources, so that the build has a different path from the one that made the files.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -85,7 +86,7 @@ fn programs_are_what_their_sources_become() {
     }
 }
 
-/// The committed programs are those that were built, and have no path of a machine in them.
+/// The committed programs equal the built ones and contain no path of a machine.
 fn assert_are_built(committed: &[(String, Vec<u8>)], built: &[(String, Vec<u8>)]) {
     let names = |all: &[(String, Vec<u8>)]| -> Vec<String> {
         all.iter().map(|program| program.0.clone()).collect()

@@ -7,10 +7,10 @@ use npsim_protocols::xcp::{ControlTimer, QueueTimer, Sums, XcpSettings};
 use npsim_testkit::microcode::shipped;
 use npsim_xscale::Program;
 
-/// Memory of the programs, from where they lie on.
+/// Memory of the programs, from their load address on.
 const BASE: u32 = 0x0300_0000;
 const LONGWORDS: usize = 1 << 18;
-/// Where a called function returns to, and its arguments in memory.
+/// The return address of a called function, and the address of its arguments in memory.
 const RETURN: u32 = BASE + 0xf_0000;
 const ARGUMENTS: u32 = BASE + 0xe_0000;
 
@@ -19,7 +19,7 @@ fn index(address: u32) -> usize {
     ((address - BASE) / 4) as usize
 }
 
-/// Memory alone.
+/// A bus with only memory.
 struct Flat(Vec<u32>);
 
 impl Flat {
@@ -50,7 +50,7 @@ impl Bus for Flat {
     }
 }
 
-/// A program of which functions are called.
+/// A program whose functions are called.
 struct Functions {
     program: Program,
     memory: Flat,
@@ -68,8 +68,8 @@ impl Functions {
         Self { program, memory }
     }
 
-    /// Calls a function: its first four arguments in registers, the others on the stack. Gives what it
-    /// returns, and the core cycles that it takes without waiting for memory.
+    /// Calls a function with its first four arguments in registers and the others on the stack. Returns its result and
+    /// the core cycles that it takes without waiting for memory.
     fn call(&mut self, function: &str, registers: [u32; 4], stack: &[u32]) -> (u32, u64) {
         let entry = self.program.address_of(function).expect("a function");
         let mut cpu = Cpu::new(entry, ByteOrder::Big, Timing::XSCALE);
@@ -106,7 +106,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number of at most so many bits.
+    /// A number of at most the given number of bits.
     fn bits(&mut self, most: u32) -> u64 {
         let bits = self.next() % (u64::from(most) + 1);
         if bits == 0 {
@@ -125,7 +125,7 @@ impl Random {
     }
 }
 
-/// A number of 64 bits as a big-endian processor has it in memory.
+/// A 64-bit number as a big-endian processor stores it in memory.
 fn wide(value: u64) -> [u32; 2] {
     [(value >> 32) as u32, value as u32]
 }

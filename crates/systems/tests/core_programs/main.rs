@@ -1,5 +1,5 @@
-//! The programs of the core in `microcode/core`: they are what their sources become, compute what the
-//! reference models do, and change routes as the task does.
+//! The programs of the core in `microcode/core`: they equal a build of their sources, compute the same as the reference
+//! models, and change routes as the task does.
 
 mod built;
 mod laws;

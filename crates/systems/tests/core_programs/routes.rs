@@ -1,5 +1,5 @@
-//! Thousands of changes of the routes, by the program in C and by the task: the tables that they leave lead
-//! every address the same way, and so do packets.
+//! Thousands of route changes, by the program in C and by the task: the resulting tables route every address the same
+//! way, and so do packets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,9 +18,9 @@ use npsim_systems::project::{assembled, load};
 use npsim_testkit::microcode::shipped;
 
 const CHANGES: u32 = 10_000;
-/// Nanoseconds from a change to the next.
+/// Nanoseconds from one change to the next.
 const GAP: u32 = 90_000;
-/// Cycles from a frame to the next.
+/// Cycles from one frame to the next.
 const FRAME_GAP: Cycle = 1_000;
 const FRAMES: u64 = 500;
 /// Prefix lengths of the routes that change.
@@ -37,7 +37,7 @@ impl Random {
         ((self.0 >> 16) as u32) % bound
     }
 
-    /// Few enough to meet again.
+    /// Addresses from a set small enough for repetitions.
     fn address(&mut self) -> u32 {
         let third = self.below(4) * 64;
         0x1400_0000 | self.below(12) << 16 | third << 8 | (self.below(4) * 21)
@@ -68,7 +68,7 @@ fn changes() -> (String, Vec<u32>) {
             words.extend([0; 4]);
         } else {
             there.insert((length, prefix));
-            // Some next hops come again.
+            // Some next hops recur.
             let [.., b, c] = (number % 1_000).to_be_bytes();
             let (port, mac) = (number % 1_000 % 3, [2, 0x11, 0, 0, b, c]);
             let shown = mac.map(|byte| format!("{byte:02x}")).join(":");
@@ -134,7 +134,7 @@ fn datagram(destination: u32) -> Vec<u8> {
     frame
 }
 
-/// The way that the table in SRAM has for an address.
+/// The route of an address in the SRAM table.
 fn way(project: &Project, chip: &Chip, address: u32) -> Option<[u32; 4]> {
     let sram = &chip.units().sram;
     let root = value(project, "ROUTE_ROOT");
@@ -150,7 +150,7 @@ fn way(project: &Project, chip: &Chip, address: u32) -> Option<[u32; 4]> {
     (entry != 0).then(|| std::array::from_fn(|word| read(hop + 4 * word as u32)))
 }
 
-/// Runs a project until the changes are made and frames have passed; what it leaves.
+/// Runs a project until the changes are made and frames have passed; returns the results.
 fn run(path: &Path, to: &[u32]) -> (Project, Chip, Vec<(u8, Vec<u8>)>) {
     let project = load(path, &Overrides::default());
     let programs = assembled(&project);
@@ -184,7 +184,7 @@ fn thousands_of_route_changes_in_c_leave_the_table_of_the_task() {
     let project =
         format!("extends = \"{base}/forward/arp.toml\"\n[routes]\nchanges = \"changes.csv\"\n");
     std::fs::write(&task, project).unwrap();
-    // Blocks enough that changes seldom wait for one in which a reader could be.
+    // Enough blocks that changes seldom wait for one that a reader could still be using.
     let program = folder.path().join("program.toml");
     let project = format!(
         "extends = \"{base}/forward/router-c.toml\"\n\

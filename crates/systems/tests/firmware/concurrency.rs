@@ -1,7 +1,6 @@
-//! Atomicity and order: contexts of one to sixteen microengines hammer atomic
-//! operations, queues, rings and signals, and nothing is lost, duplicated or out
-//! of order. Where a protocol is what keeps things right, a run without it shows
-//! that the test would notice.
+//! Atomicity and order: contexts of one to sixteen microengines hammer atomic operations, queues,
+//! rings and signals, and nothing is lost, duplicated or out of order. Where correctness depends on
+//! a protocol, a run without it shows that the test would detect that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +22,8 @@ use npsim_systems::sizes::on_microengines;
 const SIZES: [u32; 4] = [1, 2, 8, 16];
 const CONTEXTS: u32 = 8;
 
-/// No program here needs half of it; the longest is 128 contexts at one lock.
+/// Cycles after which a run is stopped: no program here needs half of them; the longest has 128
+/// contexts at one lock.
 const LATEST: u64 = 200_000_000;
 
 /// A run that has ended.
@@ -34,7 +34,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// What sources see under this name.
+    /// The value of this name in sources.
     fn define(&self, name: &str) -> u32 {
         value(&self.project, name)
     }
@@ -78,7 +78,7 @@ impl Outcome {
     }
 }
 
-/// Everything late, and two contexts that stall for a while.
+/// All memory answers late, and two contexts that stall for a while.
 const DISTURBED: [&str; 3] = [
     "disturb.scratch=900",
     "disturb.sram=900",
@@ -339,8 +339,8 @@ fn a_queue_with_one_producer_and_one_consumer_is_first_in_first_out() {
 /// Entries of the ring programs.
 const ENTRIES: u32 = 2048;
 
-/// Values by producer in the order in which they were written down, after a
-/// look at each entry's complement.
+/// Values by producer in the order in which they were recorded, after checking each entry's
+/// complement.
 fn by_producer(outcome: &Outcome) -> BTreeMap<u32, Vec<u32>> {
     let mut values: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for entry in outcome.sram_words("LOG", 2 * ENTRIES).chunks(2) {
@@ -443,7 +443,7 @@ fn an_sram_ring_with_one_consumer_keeps_each_producers_order_and_refuses_when_fu
 #[test]
 fn next_neighbour_rings_hand_values_on_in_order() {
     const VALUES: u32 = 512;
-    // Nine go over the seam of the IXP2800's clusters, sixteen are all it has.
+    // Nine span both clusters of the IXP2800; sixteen are all that it has.
     for microengines in [2, 3, 8, 9, 16] {
         let outcome = run("neighbours", microengines, &[]);
         let log = outcome.sram_words("LOG", VALUES);

@@ -1,6 +1,5 @@
-//! The feedback coprocessor under microcode: what contexts of one to sixteen
-//! microengines get as answers is what a sequential model says when it is asked in the
-//! order in which the device was.
+//! The feedback coprocessor under microcode: the answers to contexts of one to sixteen microengines
+//! equal those of a sequential model that gets the requests in the device's order.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -53,8 +52,8 @@ fn pools() -> [FeedbackPools; GROUPS] {
     ]
 }
 
-/// Requests in the order in which the device took them: what was read or written
-/// in its window, and by which context.
+/// Requests in the order in which the device took them: reads and writes in its window, and their
+/// context.
 #[derive(Default)]
 struct Order {
     window: u32,
@@ -197,7 +196,7 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
         }
         assert_eq!((asked_rates, asked_changes, told), (total, total, total));
 
-        // The rooms are used up to the last unit, and the registers say so.
+        // The rooms are used up to the last unit, and the registers show it.
         assert_eq!(grants[0], LIMITS[0] as i32);
         assert_eq!(run.word("FEEDBACK", 8), LIMITS[0]);
         assert_eq!(run.word("FEEDBACK", 16), 0);

@@ -1,5 +1,4 @@
-//! A program of the core beside microcode: rings and interrupts both ways, on both cores, and however a run is
-//! cut.
+//! A program of the core beside microcode: rings and interrupts both ways, on both cores, and however a run is split.
 
 use std::ops::ControlFlow;
 use std::path::Path;

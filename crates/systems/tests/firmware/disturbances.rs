@@ -1,6 +1,5 @@
-//! Runs that are disturbed on purpose: what is late is late by no more than was
-//! asked, the same disturbances give the same bytes, and such a run cannot be
-//! mistaken for a plain one.
+//! Runs that are disturbed on purpose: delays are no longer than requested, the same disturbances
+//! give the same bytes, and such a run cannot be mistaken for a plain one.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -49,7 +48,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// How long each command took from its issue to its last signal, by operation.
+/// The time of each command from its issue to its last signal, by operation.
 #[derive(Default)]
 struct Times {
     issued: Cycle,
@@ -121,7 +120,7 @@ fn signals_are_late_by_no_more_than_asked() {
         let (least, longest) = (times.iter().min().unwrap(), times.iter().max().unwrap());
         let late = &disturbed[op];
         assert_eq!((late.len(), times.len()), (100, 100), "{op}");
-        // Where a command meets a bus clock or a refresh differs.
+        // The bus clock or refresh that a command meets differs.
         let slack = longest - least + 4;
         let (earliest, latest) = (late.iter().min().unwrap(), late.iter().max().unwrap());
         assert!(earliest + slack >= *least, "{op}: {earliest} after {least}");
@@ -132,7 +131,7 @@ fn signals_are_late_by_no_more_than_asked() {
     }
 }
 
-/// A folder for what runs write.
+/// A folder for the outputs of runs.
 struct Dir(tempfile::TempDir);
 
 impl Dir {

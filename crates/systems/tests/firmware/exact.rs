@@ -1,4 +1,4 @@
-//! What the images of all shipped firmware say of names is exact.
+//! The name tables in the images of all shipped firmware are exact.
 
 use std::path::{Path, PathBuf};
 

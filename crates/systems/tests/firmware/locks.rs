@@ -1,5 +1,5 @@
-//! What is booked about a lock is what the operations on its longword come to when
-//! they are done again one by one.
+//! The counts of a lock equal those computed by replaying the operations on its longword one by
+//! one.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -119,8 +119,8 @@ fn the_booked_numbers_are_those_of_the_operations() {
         assert_eq!(*booked, expected, "{microengines} microengines");
         let rounds = u64::from(microengines) * CONTEXTS * ROUNDS;
         assert_eq!((booked.acquired, booked.released), (rounds, rounds));
-        // Under contention hardly a release finds no context waiting, and no two hold
-        // it: what is held or handed over is less than the run.
+        // Under contention, nearly every release finds a context waiting, and no two contexts hold
+        // the lock: the time held or handed over is less than the run.
         assert!(booked.failed > rounds && booked.handovers > rounds * 9 / 10);
         assert!(booked.held_cycles + booked.handover_cycles <= stats.cycles);
     }

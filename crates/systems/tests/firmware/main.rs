@@ -1,5 +1,5 @@
-//! Small firmware on the chip: the macros of the library, atomicity and order, what
-//! is booked of locks, the devices beside the microengines, and disturbed runs.
+//! Small firmware on the chip: the macros of the library, atomicity and order, the counts of locks,
+//! the devices beside the microengines, and disturbed runs.
 
 mod concurrency;
 mod coprocessor;

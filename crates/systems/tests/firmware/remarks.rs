@@ -1,4 +1,4 @@
-//! Firmware of which the assembler has nothing to remark.
+//! Firmware that assembles without remarks.
 
 use npsim::assemble::{Program, assemble_project};
 use npsim::project::Project;

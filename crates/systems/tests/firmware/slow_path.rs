@@ -1,5 +1,5 @@
-//! The slow path beside microcode: what its tasks find is what the contexts did,
-//! they end with the last context, and a saved run goes on the same.
+//! The slow path beside microcode: its tasks find what the contexts did, they end with the last
+//! context, and a saved run continues identically.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
         Ending::NoEvents
     );
     let stats = simulation.stats();
-    // The first updates come while the contexts count.
+    // The first updates occur while the contexts count.
     let only = |kind| {
         let [row] = stats.gpp.rows.of(kind) else {
             panic!("{:?}", stats.gpp.rows);
@@ -67,7 +67,7 @@ fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
         (quick_start("capacity"), quick_start("threshold")),
         (25_000, 22_500)
     );
-    // What was granted is in windows that are over, or in the last one or two.
+    // All grants are in windows that are over, or in the last one or two.
     let units = i64::from(2 * 8 * ROUNDS);
     let total = quick_start("grants_total");
     assert!(quick_start("windows") > 3 && units - total - quick_start("granted") >= 0);

@@ -13,22 +13,22 @@ use npsim_systems::project::{assembled, load};
 use npsim_systems::quiet::run_to_end;
 use npsim_testkit::microcode::{Edit, changed};
 
-/// Longwords of shared state that the driver sets and reads: 32 of what is shared,
-/// 16 of what a context counts for itself, and what a microengine has for itself.
+/// Longwords of state that the driver sets and reads: 32 of shared state, 16 of a context's own
+/// counters, and a microengine's own state.
 pub const STATE: usize = 56;
-/// The first longword of what a context counts for itself.
+/// The first longword of a context's own counters.
 pub const COUNTS: usize = 32;
-/// The first longword of what a microengine has for itself.
+/// The first longword of a microengine's own state.
 pub const OWN: usize = 48;
 /// The shared state.
 pub type State = [u32; STATE];
 /// Where a frame's IPv4 header begins.
 pub const HEADER: usize = 14;
 
-/// What the coprocessor is called.
+/// The name of the coprocessor.
 const COPROCESSOR: &str = "FEEDBACK";
 
-/// Cycles that a packet, and the start, never take.
+/// A limit in cycles that neither a packet nor the start ever reaches.
 const LONGEST: u64 = 20_000;
 const LATEST: u64 = 100_000;
 
@@ -47,7 +47,7 @@ pub type Part = (usize, usize);
 /// A memory that has longwords of [`State`].
 #[derive(Clone, Copy)]
 pub struct Memory {
-    /// The name in the project. Of a coprocessor it begins with `FEEDBACK`.
+    /// The name in the project. The name of a coprocessor begins with `FEEDBACK`.
     pub name: &'static str,
     /// `scratch`, or `sram1`.
     pub space: &'static str,
@@ -62,9 +62,9 @@ pub struct Variant {
     pub defines: &'static [&'static str],
     /// Where its shared state is; it can be set.
     pub state: Memory,
-    /// Where its contexts write what they count.
+    /// Where its contexts write their counters.
     pub counts: Option<Memory>,
-    /// A text in a file of `microcode` and what stands there instead.
+    /// A text in a file of `microcode` and its replacement.
     pub edit: Option<Edit>,
 }
 
@@ -77,11 +77,11 @@ pub struct Packet {
     pub length: u32,
     /// The port by which it leaves.
     pub port: u32,
-    /// The shared state before it, if it is not as the packet before left it.
+    /// The shared state before it, if it differs from the state after the previous packet.
     pub state: Option<State>,
 }
 
-/// The fate of a frame.
+/// The outcome of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Forwarded,
@@ -171,7 +171,7 @@ impl Variant {
         std::iter::once(self.state).chain(self.counts)
     }
 
-    /// The longwords of `state` that there are; 0 in place of others.
+    /// The longwords of `state` that exist; 0 in place of others.
     pub fn known(&self, state: &State) -> State {
         let mut known = [0; STATE];
         let parts = self.memories().flat_map(|memory| memory.parts);
@@ -203,7 +203,7 @@ fn record(packet: &Packet) -> impl Iterator<Item = u32> {
     record.into_iter()
 }
 
-/// Processes all packets in their order.
+/// Processes all packets, in order.
 pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
     let folder = tempfile::tempdir().unwrap();
     let mut project = project(variant, packets.len(), folder.path());
@@ -252,7 +252,7 @@ fn hex(bytes: &[u8]) -> String {
 /// the IPv4 header on and the state afterwards. It leaves by a port.
 pub type Model<'a> = dyn FnMut(&mut [u8], &mut State, u32) -> Verdict + 'a;
 
-/// The state before a packet: as it is set, but for what contexts count.
+/// The state before a packet: as set, except for the contexts' own counters.
 pub fn before(packet: &Packet, kept: &State) -> State {
     let mut state = *kept;
     if let Some(set) = packet.state {
@@ -261,8 +261,8 @@ pub fn before(packet: &Packet, kept: &State) -> State {
     state
 }
 
-/// The first packet, if any, that the microcode does not do what the model says
-/// to, with all that is needed to do it again.
+/// The first packet, if any, for which the microcode differs from the model, with everything needed
+/// to reproduce it.
 pub fn compare(variant: &Variant, packets: &[Packet], model: &mut Model) -> Result<(), String> {
     let processed = process(variant, packets);
     let mut state = [0; STATE];
@@ -290,7 +290,7 @@ pub fn compare(variant: &Variant, packets: &[Packet], model: &mut Model) -> Resu
     Ok(())
 }
 
-/// Microcode with this mistake in it does something that the model does not.
+/// Microcode with this mistake differs from the model.
 pub fn expect_found(variant: &Variant, edit: Edit, packets: &[Packet], model: &mut Model) {
     let mistaken = Variant {
         edit: Some(edit),

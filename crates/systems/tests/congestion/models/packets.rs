@@ -1,4 +1,4 @@
-//! IPv4 headers that a router takes, and some that it does not.
+//! IPv4 headers that a router accepts, and some that it does not.
 
 use npsim_protocols::checksum;
 
@@ -17,7 +17,7 @@ fn address(random: &mut Random) -> [u8; 4] {
     [first, b, c, d]
 }
 
-/// A time to live, often about to end.
+/// A time to live, often close to its end.
 fn time_to_live(random: &mut Random) -> u8 {
     if random.once_in(12) {
         random.one_of(&[0, 1, 2, 255])
@@ -36,8 +36,8 @@ fn fragment(random: &mut Random) -> u16 {
     }
 }
 
-/// A packet with these options (a multiple of four bytes) and `payload` behind its
-/// header, said to be `behind` bytes long. Now and then its checksum is wrong.
+/// A packet with these options (a multiple of four bytes) and `payload` after its header, with a
+/// stated length of `behind` bytes. Now and then its checksum is wrong.
 pub fn packet(
     random: &mut Random,
     protocol: u8,
@@ -96,10 +96,10 @@ pub fn is_later_fragment(bytes: &[u8]) -> bool {
     u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff != 0
 }
 
-/// The outcome of a packet without options in the fast path, before any protocol;
-/// `None` for one that is forwarded, which has been changed as a router does.
+/// The outcome of a packet without options in the fast path, before any protocol; `None` if it is
+/// forwarded, in which case it has a router's changes.
 pub fn plain(bytes: &mut [u8]) -> Option<Verdict> {
-    // The slow path checks what it is given.
+    // The slow path checks its packets itself.
     if header(bytes).len() > 20 {
         return Some(Verdict::Exception(EXCEPTION_OPTIONS));
     }
@@ -118,7 +118,7 @@ pub fn is_right(bytes: &[u8]) -> bool {
     checksum::sum(header(bytes)) == 0xffff
 }
 
-/// What a plain router does to a packet that it forwards.
+/// A plain router's changes to a packet that it forwards.
 pub fn forward(bytes: &mut [u8]) {
     let length = header(bytes).len();
     let before = header(bytes).to_vec();

@@ -19,7 +19,7 @@ const LIMIT: usize = 0;
 const PHASE: usize = 1;
 const GRANTED: usize = 2;
 const GROUP: usize = 8;
-/// What is in PHASE in windows of the second counter: its distance in bytes.
+/// The value of PHASE in windows of the second counter: its distance in bytes.
 const SECOND_PHASE: u32 = 8;
 
 const PACKETS: u32 = 100_000;
@@ -119,7 +119,7 @@ fn option(random: &mut Random) -> [u8; LENGTH] {
     bytes
 }
 
-/// Another option, of a length of its own or of one that does not fit.
+/// Another option, with a valid length or one that does not fit.
 fn other(random: &mut Random) -> Vec<u8> {
     let length = 2 + random.below(9) as u8;
     let mut option = vec![random.one_of(&[7, 68, 130, 131, 148, 24, 26, 255]), length];
@@ -178,7 +178,7 @@ fn window(random: &mut Random, state: &mut [u32]) {
     };
     state[LIMIT] = limit as u32;
     state[PHASE] = random.one_of(&[0, SECOND_PHASE]);
-    // The room that is left is about a rate, or anything.
+    // The remaining room is close to a rate, or arbitrary.
     let room = if random.once_in(4) {
         random.below(100_000) as i32 - 30_000
     } else {
@@ -303,7 +303,7 @@ fn mistakes_in_quick_start_are_found() {
     }
 }
 
-/// Every outcome comes up often among the packets.
+/// Every outcome occurs often among the packets.
 #[test]
 fn the_packets_of_quick_start_are_of_all_kinds() {
     let mut counts = std::collections::HashMap::new();

@@ -21,7 +21,7 @@ const RTT_SUM: usize = 2;
 
 const PACKETS: u32 = 100_000;
 
-/// The protocol number of RCP where a project says nothing else.
+/// The default protocol number of RCP.
 const PROTOCOL: u8 = 254;
 /// Where the type stands, from the IPv4 header on.
 const KIND: usize = 31;
@@ -80,7 +80,7 @@ const PER_PORT: Variant = Variant {
     ..COUNTED
 };
 
-/// The rate of each port; of all ports it is the first.
+/// The rate of each port; the first one if all ports form one group.
 fn state(random: &mut Random) -> State {
     let mut state = [0; STATE];
     for rate in &mut state[..PORTS as usize] {
@@ -130,7 +130,7 @@ fn traffic(seed: u64, count: u32) -> Vec<Packet> {
         .collect()
 }
 
-/// Whether a packet has a congestion header that a router looks at.
+/// Whether a packet has a congestion header that a router processes.
 fn is_rcp(bytes: &[u8]) -> bool {
     bytes[9] == PROTOCOL && packets::total(bytes) >= LEAST && !packets::is_later_fragment(bytes)
 }

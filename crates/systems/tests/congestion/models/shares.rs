@@ -1,13 +1,12 @@
 //! XCP with shares of the pools for each microengine: `feedback_shares.uc`.
 //!
-//! One context has all of it: its microengine's share, which the driver notes, and
-//! the pool together are the residue. Exact are the verdict, every byte from the
-//! IPv4 header on, so every Delta, and the sums. What leaves the pools is Delta,
-//! exactly; how much of it leaves each is exact unless a request below the packet's
-//! feedback meets a share that does not cover its positive part: then the rest of
-//! that part is neither taken nor charged to the negative pool.
+//! With one context, its microengine's share, which the driver notes, and the pool together are the
+//! residue. The verdict, every byte from the IPv4 header on (so every Delta) and the sums are
+//! exact. Exactly Delta leaves the pools; the part that leaves each pool is exact unless a request
+//! below the packet's feedback meets a share that does not cover its positive part: then the rest
+//! of that part is neither taken nor charged to the negative pool.
 //!
-//! The phase is looked at before every packet here, not after an age.
+//! The phase is read before every packet here, not only after some time.
 
 use npsim_protocols::xcp::{Factor, FeedbackPools, SECOND, XcpHeader};
 
@@ -32,13 +31,13 @@ const SHARES: Variant = Variant {
     }),
 };
 
-/// Shares of 2^30 and more are not made larger, which is not the model's.
+/// Shares of 2^30 and more are not enlarged, unlike in the model.
 const LIMITS: Limits = Limits {
     residues: (1 << 29) - 1,
     delta: -(1 << 20),
 };
 
-/// What the microengine knows of the bank that it saw last.
+/// The microengine's state for the bank that it saw last.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     bank: Option<usize>,
@@ -46,8 +45,8 @@ struct Seen {
     cn: Factor,
 }
 
-/// Packets such that every bank is seen: a microengine takes a bank that it finds
-/// again for the one that it knew.
+/// Packets such that every bank is seen: a microengine mistakes a bank that it meets again for the
+/// one that it saw last.
 fn packets() -> Vec<Packet> {
     let mut packets = traffic(13, PACKETS, LAYOUT, LIMITS);
     let mut seen = None;
@@ -110,7 +109,7 @@ fn xcp_with_shares_does_what_the_model_does() {
         let bank = state[PHASE] as usize;
         let old = 1 - bank;
         if seen.bank != Some(bank) {
-            // The share goes back to the bank that it is of.
+            // The share is returned to its own bank.
             let left = residues(&state, old, seen.bank);
             assert_eq!(residues(&got.state, old, None), left, "packet {number}");
             let FeedbackPools { cp, cn, .. } = LAYOUT.pools(&state, 0);

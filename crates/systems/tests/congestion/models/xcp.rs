@@ -1,9 +1,8 @@
 //! XCP: `microcode/xcp`.
 //!
-//! Compared are the verdict, every byte from the IPv4 header on, pools and scale
-//! factors, and the sums. Where threads count for themselves nothing resets the sums:
-//! they are compared from the first packet to the last. The variant that gives
-//! microengines shares is in `shares.rs`.
+//! The verdict, every byte from the IPv4 header on, pools and scale factors, and the sums are
+//! compared. Where threads have their own sums, nothing resets them: they are compared from the
+//! first packet to the last. The variant with shares for microengines is in `shares.rs`.
 
 use npsim_protocols::xcp::header::{LENGTH, STANDARD, VERSION};
 use npsim_protocols::xcp::{Factor, FeedbackPools, SECOND, Sums, XcpHeader};
@@ -21,7 +20,7 @@ const KIND: usize = 22;
 
 const PACKETS: u32 = 100_000;
 
-/// The protocol number of XCP where a project says nothing else.
+/// The default protocol number of XCP.
 const PROTOCOL: u8 = 253;
 /// Total length of a packet with both headers.
 const LEAST: u16 = 40;
@@ -59,7 +58,7 @@ const SUMS_OF_PORTS: Memory = Memory {
     ..THREAD_SUMS
 };
 
-/// Packets of the protocol are known by its number.
+/// Packets of the protocol are identified by its number.
 const RECOGNISED: Variant = Variant {
     name: "XCP under a lock",
     defines: &["XCP"],
@@ -68,7 +67,7 @@ const RECOGNISED: Variant = Variant {
     edit: None,
 };
 
-/// Every packet is taken for one of the protocol.
+/// Every packet is treated as one of the protocol.
 const EVERY: Variant = Variant {
     name: "XCP under a lock for every packet",
     defines: &["XCP", "XCP_LOCK", "XCP_EVERY_PACKET"],
@@ -222,8 +221,8 @@ struct Numbers {
 }
 
 impl Layout {
-    /// The state of all groups before such a packet. With two banks the other one has
-    /// anything in it. `most` bounds residues.
+    /// The state of all groups before such a packet. With two banks, the other one has arbitrary
+    /// contents. `most` bounds residues.
     fn state(self, random: &mut Random, packet: Numbers, phase: u32, most: u32) -> State {
         let mut state = [0; STATE];
         for group in 0..PORTS as usize {
@@ -236,7 +235,7 @@ impl Layout {
             let (mut cp, mut cn) = (scale(random), scale(random));
             let residue_pos = residue(random, cp.times(packet.x)) & most;
             let residue_neg = residue(random, cn.times(u32::from(packet.size))) & most;
-            // A pool that is empty has no factor.
+            // An empty pool has no factor.
             if residue_pos == 0 {
                 cp = Factor::ZERO;
             }
@@ -263,7 +262,7 @@ impl Layout {
     }
 }
 
-/// What packets ask for.
+/// The requests of packets.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// Bits that residues may have.
@@ -341,10 +340,10 @@ pub fn traffic(seed: u64, count: u32, layout: Layout, limits: Limits) -> Vec<Pac
         .collect()
 }
 
-/// What a packet is to XCP.
+/// XCP's treatment of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// No part: the packet is not even counted.
+    /// None: the packet is not even counted.
     None,
     /// The bytes are counted.
     Bytes,
@@ -370,7 +369,7 @@ fn every(bytes: &mut [u8], state: &mut State, layout: Layout) -> Verdict {
     verdict
 }
 
-/// The model of variants in which packets are known by their protocol.
+/// The model of variants in which packets are identified by their protocol.
 fn recognised(bytes: &mut [u8], state: &mut State, layout: Layout, group: usize) -> Verdict {
     let part = part(bytes);
     of_group(bytes, state, layout, group, part)

@@ -8,8 +8,8 @@ use super::driver::{COUNTS, State};
 pub const GROUP: usize = 16;
 pub const SUMS_GROUP: usize = 8;
 
-/// Longwords of a group with pools under a lock or in the coprocessor; the sums where
-/// they are under it, too.
+/// Longwords of a group with pools under a lock or in the coprocessor, and of the sums if these are
+/// also under the lock.
 pub const RESIDUES: usize = 0;
 pub const SCALES: usize = 2;
 pub const SUMS: usize = 8;

@@ -1,4 +1,4 @@
-//! Shipped microcode, copied to where it may be changed, under drivers of the tests.
+//! Shipped microcode, copied so that it can be changed, under test drivers.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ use npsim_testkit::microcode::{Edit, changed, copy};
 
 pub const CONTEXTS: u32 = 8;
 
-/// The lock is neither waited for nor taken.
+/// A mistake: the lock is neither waited for nor taken.
 pub const NO_LOCK: Edit = Edit {
     file: "lib/lock.uc",
     from: "    br_bset[bit, 0, again#]\n",
     to: "",
 };
 
-/// A project that is assembled and loaded.
+/// An assembled and loaded project.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub project: Project,
@@ -63,8 +63,8 @@ impl Loaded {
     }
 }
 
-/// Runs to a cycle with nothing on the lines; true when all contexts have ended or
-/// sleep for good before. A fault is an error.
+/// Runs to a cycle with nothing on the lines; returns true if all contexts have ended or sleep
+/// forever before. A fault is an error.
 pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
     match chip.run(until, &mut NoTraffic, &mut NoObserver) {
         Stop::Reached => Ok(false),
@@ -73,7 +73,7 @@ pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
     }
 }
 
-/// A gap as `timer_wait` takes it: no wait, or two steps at least.
+/// A gap that `timer_wait` accepts: none, or at least two steps.
 pub const fn waited(gap: u16) -> u16 {
     if gap == 1 { 2 } else { gap }
 }

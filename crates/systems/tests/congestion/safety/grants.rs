@@ -1,5 +1,5 @@
-//! Lists of Quick-Start requests, one for each context, made by the router's own
-//! macros, and what must be true of what they got.
+//! Lists of Quick-Start requests, one for each context, made by the router's own macros, and the
+//! conditions that their grants must meet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ pub fn units(code: u8) -> i64 {
     i64::from(rate_units(code))
 }
 
-/// What is in the memory of a group.
+/// The state of a group in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     pub limit: i32,
@@ -77,7 +77,7 @@ pub struct Contest {
     pub variant: Variant,
     pub chip: Chip,
     lists: Vec<Vec<Request>>,
-    /// How many of each list were seen to be made.
+    /// The number of requests of each list that have been seen to be made.
     seen: Vec<usize>,
     state: u32,
     requests: u32,
@@ -108,7 +108,7 @@ pub fn loaded(
 }
 
 impl Contest {
-    /// Lists shorter than their room end with nothing.
+    /// Lists shorter than their room are padded with empty entries.
     pub fn new(loaded: &Loaded, variant: Variant, lists: Vec<Vec<Request>>) -> Self {
         let mut contest = Self {
             variant,
@@ -180,7 +180,7 @@ impl Contest {
         self.put(group, 1, phase);
     }
 
-    /// Runs to a cycle: what was made meanwhile, context by context, and whether
+    /// Runs to a cycle; returns the requests made meanwhile, context by context, and whether
     /// everything has ended.
     pub fn run(&mut self, until: Cycle) -> Result<(Vec<Made>, bool), String> {
         let quiet = go(&mut self.chip, until)?;
@@ -221,7 +221,7 @@ impl Contest {
     }
 }
 
-/// What was granted in one window of a group, and what its requests saw.
+/// The grants in one window of a group, and the values that its requests saw.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub made: Vec<Made>,
@@ -234,8 +234,8 @@ impl Ledger {
         self.made.push(made);
     }
 
-    /// What must hold at any moment, a lock held or a surplus on its way or not, of
-    /// a counter that began at `start` under a limit of at most `limit`.
+    /// The condition at any time, whether or not a lock is held or a surplus is in flight, on a
+    /// counter that began at `start` under a limit of at most `limit`.
     pub fn so_far(
         &self,
         variant: Variant,
@@ -255,8 +255,8 @@ impl Ledger {
         ensure(most <= limit, || format!("{most} of {limit} granted"))
     }
 
-    /// What must hold in the end: no more than there was, all of it counted, and
-    /// each request got what the law gives it for what it found.
+    /// The conditions at the end: no more is granted than there was, all of it is counted, and each
+    /// request got what the law gives for the counter that it found.
     pub fn settled(&self, variant: Variant, start: i32, counter: i32) -> Result<(), String> {
         let expected = i64::from(start) + self.granted;
         ensure(expected == i64::from(counter), || {
@@ -279,7 +279,7 @@ impl Ledger {
         }
     }
 
-    /// Under a lock grants have an order: each finds what the one before left.
+    /// Under a lock, grants are ordered: each finds the counter that the one before left.
     fn one_after_another(&self, start: i32) -> Result<(), String> {
         let granted = self.made.iter().filter(|made| made.granted > 0);
         let next: BTreeMap<i32, &Made> = granted.clone().map(|made| (made.before, made)).collect();

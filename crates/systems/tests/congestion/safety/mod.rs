@@ -1,8 +1,7 @@
-//! The congestion control microcode under concurrency: up to 128 contexts with
-//! loads that are made to hurt it. Quick-Start never grants more than its limit,
-//! and counts what it grants; XCP's pools are never overdrawn and lose no packet;
-//! RCP's counters are exact. Microcode with a mistake in what keeps it safe shows
-//! that these tests would notice.
+//! The congestion control microcode under concurrency: up to 128 contexts with adverse loads.
+//! Quick-Start never grants more than its limit, and counts its grants; XCP's pools are never
+//! overdrawn and account for every packet; RCP's counters are exact. Microcode with a mistake in
+//! its synchronisation shows that these tests would detect it.
 
 mod bench;
 mod grants;

@@ -1,5 +1,5 @@
-//! Lists of packets, one for each context, that go through what the router does for
-//! a congestion control protocol.
+//! Lists of packets, one for each context, processed by the router's code for a congestion control
+//! protocol.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -11,10 +11,10 @@ const FRAME: u32 = 64;
 const WRITTEN: u32 = 1 << 31;
 const LATEST: Cycle = 100_000_000;
 
-/// Cycles from one look at the running contexts to the next.
+/// Cycles between checks of the running contexts.
 const LOOK: Cycle = 1_511;
 
-/// Where the congestion header is in a frame, behind Ethernet and IPv4.
+/// The offset of the congestion header in a frame, after Ethernet and IPv4.
 pub const HEADER: usize = 34;
 
 /// A packet to be forwarded.
@@ -49,8 +49,8 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Assembles the driver and puts down the packets; each list has a power of two
-    /// of them, all the same.
+    /// Assembles the driver and stores the packets; the length of each list is the same power of
+    /// two.
     pub fn new(
         microengines: u32,
         defines: &[(&str, u32)],
@@ -110,7 +110,7 @@ impl Packets {
         assert!(self.chip.units_mut().scratch.write(at, value));
     }
 
-    /// Runs to the end, with a look now and then and one there; what became of each
+    /// Runs to the end, with checks during the run and at the end; returns the results of each
     /// context's packets.
     pub fn run(
         &mut self,

@@ -1,4 +1,4 @@
-//! One window of Quick-Start, asked for by many contexts at once.
+//! One window of Quick-Start, with requests from many contexts at once.
 
 use proptest::prelude::*;
 
@@ -10,13 +10,13 @@ use npsim_testkit::microcode::Edit;
 const SIZES: [u32; 3] = [1, 8, 16];
 const BOTH: [Variant; 2] = [Variant::Lock, Variant::Atomic];
 
-/// Cycles from one look at a running contest to the next: never at the same place
-/// of two requests.
+/// Cycles between checks of a running contest, chosen so that no two checks fall at the same point
+/// of a request.
 const LOOK: u64 = 1_237;
-/// No contest here takes a tenth of it.
+/// Cycles after which a contest is stopped: none here takes a tenth of them.
 const LATEST: u64 = 100_000_000;
 
-/// The read and the write of a counter are two commands.
+/// A mistake: the read and the write of a counter are two commands.
 pub const TORN: Edit = Edit {
     file: "quick-start/grant_atomic.uc",
     from: "    QS_SPACE[test_and_add, $share4, counter, QS_GRANTED], sig_done[shared]\n",
@@ -25,7 +25,7 @@ pub const TORN: Edit = Edit {
     QS_SPACE[write, $share4, counter, QS_GRANTED, 1], sig_done[shared]\n",
 };
 
-/// A window of one group: what is there at first and what is asked for.
+/// A window of one group: its initial state and the requests.
 #[derive(Clone, Debug)]
 struct Window {
     limit: i32,
@@ -34,7 +34,7 @@ struct Window {
     lists: Vec<Vec<Request>>,
 }
 
-/// Makes all requests and checks on the way and in the end.
+/// Makes all requests, with checks during the run and at the end.
 fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, String> {
     let mut contest = Contest::new(loaded, variant, window.lists.clone());
     contest.set_window(0, window.limit, window.phase);
@@ -72,8 +72,7 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     Ok(state)
 }
 
-/// A list for every context, of what a function of context and index says: code and
-/// pause.
+/// A list for every context of the values of a function of context and index: code and pause.
 fn lists(
     microengines: u32,
     length: u32,
@@ -95,7 +94,7 @@ fn lists(
         .collect()
 }
 
-/// A number that looks random, the same always.
+/// A pseudo-random number, the same in every run.
 pub fn mix(context: u32, index: u32) -> u32 {
     let mut word = context.wrapping_mul(0x9e37_79b9) ^ index.wrapping_mul(0x85eb_ca6b) ^ 0x27d4;
     word ^= word >> 15;
@@ -142,7 +141,8 @@ fn no_mix_of_requests_gets_more_than_the_limit() {
             for (number, (name, pattern)) in patterns.into_iter().enumerate() {
                 let lists = lists(microengines, length, pattern);
                 let all = sum(&lists);
-                // Some, and: hardly anything, around all of it.
+                // Room for a third of the requests; then for hardly any, for about all, or for half
+                // of them.
                 let second = [37, all - 1, all, all + 1, all / 2][number];
                 for limit in [all / 3, second] {
                     let window = Window {
@@ -157,7 +157,7 @@ fn no_mix_of_requests_gets_more_than_the_limit() {
                     if limit >= all {
                         assert_eq!(state.granted(), all, "{what}: there was room for all");
                     } else if variant == Variant::Lock && limit <= all / 2 {
-                        // Requests come until what is left is less than the least rate.
+                        // Requests arrive until less than the lowest rate is left.
                         let left = limit - state.granted();
                         assert!(left < 2, "{what}: {left} left");
                     }
@@ -173,7 +173,7 @@ fn odd_limits_and_counters_are_no_danger() {
     let length = 8;
     let any = |context, index| ((mix(context, index) % 15 + 1) as u8, 0);
     let lists = lists(MICROENGINES, length, any);
-    // What all contexts together can have added at once.
+    // The most that all contexts together can have added at one time.
     let transient = (MICROENGINES * CONTEXTS) as i32 * (1 << 15);
     let most = i32::MAX;
     let cases = [
@@ -213,7 +213,7 @@ fn odd_limits_and_counters_are_no_danger() {
     }
 }
 
-/// What is wrong with a variant in which something was changed.
+/// The error found in a modified variant.
 fn trouble(variant: Variant, edit: Edit) -> String {
     let any = |context, index| ((mix(context, index) % 8 + 1) as u8, 0);
     let lists = lists(8, 32, any);

@@ -1,4 +1,4 @@
-//! RCP's counters, one set for each thread, while a reader looks at them.
+//! RCP's counters, one set for each thread, during concurrent reads.
 
 use npsim_protocols::rcp::counters::Counters;
 use npsim_protocols::rcp::header::{self, RcpHeader};
@@ -12,7 +12,7 @@ use npsim_testkit::microcode::Edit;
 const PROTOCOL: u8 = 254;
 const RATE: u32 = 6_250_000;
 
-/// Two threads count in the same place.
+/// A mistake: two threads count in the same place.
 const SHARED_SLOT: Edit = Edit {
     file: "lib/thread_counters.uc",
     from: "    thread_number(thread)\n    load_constant(address, memory)\n",
@@ -58,7 +58,7 @@ fn counters(packets: &Packets, thread: u32) -> Counters {
     }
 }
 
-/// The counters of a thread after each of its packets, from none on.
+/// The counters of a thread before its first packet and after each packet.
 fn course(list: &[Packet]) -> Vec<Counters> {
     let mut counters = Counters::default();
     let mut course = vec![counters];
@@ -72,8 +72,8 @@ fn course(list: &[Packet]) -> Vec<Counters> {
     course
 }
 
-/// Sends all packets through; every look at a thread's counters finds them as they
-/// were after one of its packets.
+/// Processes all packets; every read of a thread's counters finds their values after one of its
+/// packets.
 fn count(microengines: u32, room: u32, edits: &[Edit]) -> Result<(), String> {
     let mut packets = Packets::new(microengines, &[("RCP", 1)], edits, packet, room);
     packets.set_scratch("RCP_RATE", 0, RATE);
@@ -81,7 +81,7 @@ fn count(microengines: u32, room: u32, edits: &[Edit]) -> Result<(), String> {
     let done = packets.run(|packets| {
         for (thread, course) in (0..).zip(&courses) {
             let found = counters(packets, thread);
-            // The packet at hand may be counted, but not be noted.
+            // The current packet may be counted but not yet noted.
             let seen = packets.seen[thread as usize];
             let right = course[seen..]
                 .iter()

@@ -1,5 +1,5 @@
-//! Quick-Start in the whole router: what the frames that leave say about grants is
-//! what was counted, window by window.
+//! Quick-Start in the whole router: the grants in departing frames equal those counted, window by
+//! window.
 
 use npsim::project::Overrides;
 use npsim_chip::Cycle;
@@ -19,8 +19,8 @@ const PICO: u128 = 1_000_000_000_000;
 const WINDOW: Cycle = 40_000;
 const GRACE: Cycle = 12_000;
 
-/// Windows are shorter here than any slow path makes them; so is the time for which
-/// a microengine believes that it knows the phase.
+/// Windows are shorter here than with any slow path; so is the time for which a microengine relies
+/// on the last phase that it read.
 const SHORT: Edit = Edit {
     file: "quick-start/grant_atomic.uc",
     from: "#define QS_KNOWN_LOG 14",
@@ -32,7 +32,7 @@ const SHORT: Edit = Edit {
 const IHL_7: u8 = 0x47;
 const OPTION: usize = 34;
 
-/// Frames to come, and units that were asked for and granted.
+/// Frames to arrive, and units requested and granted.
 struct Traffic {
     arrivals: Vec<Arrival>,
     next: usize,
@@ -75,7 +75,7 @@ fn fold(header: &[u8]) -> u16 {
     sum as u16
 }
 
-/// Half of the frames ask, each for another rate.
+/// Half of the frames contain a request, each for a different rate.
 fn traffic(loaded: &Loaded, rate: &str, time: &str) -> Traffic {
     let load = Load {
         rate: Some(rate.parse().unwrap()),
@@ -135,7 +135,7 @@ fn grants(project: &str, set: &[&str], load_of: [&str; 2], edits: &[Edit]) -> Re
     let state = loaded.value("QS_STATE");
     let frames = traffic.arrivals.len();
     let end = traffic.arrivals.iter().map(|it| it.end).max().unwrap() + 200_000;
-    // An eighth of what is asked for in a window is there, more or less.
+    // About an eighth of the requests in a window can be granted.
     let share = traffic.asked * WINDOW as i64 / end as i64 / 8;
     let (mut counted, mut window) = (0, 0);
     let mut limit = share.max(64);

@@ -1,6 +1,5 @@
-//! Windows of Quick-Start that turn while requests are made: the test is the slow
-//! path. Each limit that it sets is another number, so that a request tells by the
-//! limit that it found which window it belongs to.
+//! Quick-Start windows that turn while requests are made: the test acts as the slow path. Each
+//! limit that it sets is unique, so the limit that a request found identifies its window.
 
 use std::collections::HashMap;
 
@@ -14,29 +13,29 @@ use npsim_testkit::microcode::Edit;
 
 const LATEST: Cycle = 40_000_000;
 
-/// How requests come and windows turn; times in cycles.
+/// The timing of requests and of window turns, in cycles.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     microengines: u32,
-    /// Contexts of each microengine that ask.
+    /// Contexts of each microengine that make requests.
     asking: u32,
-    /// Requests of each of these.
+    /// Requests of each of these contexts.
     each: u32,
-    /// The longest pause between two.
+    /// The longest pause between two requests.
     pause: u32,
     groups: u32,
     window: Cycle,
-    /// From zeroing a counter to the turn that it is for.
+    /// From zeroing a counter to the turn to its window.
     lead: Cycle,
     /// From the turn to the second limit of a window.
     grace: Cycle,
-    /// About how much each window has to give: up to 60 times this.
+    /// The scale of each window's limit: up to 60 times this.
     step: i32,
-    /// Which requests.
+    /// Selects the requests.
     seed: u32,
 }
 
-/// A window: its limits so far, its requests, and what its counter came to.
+/// A window: its limits so far, its requests, and the final value of its counter.
 #[derive(Debug, Default)]
 struct Window {
     most: i32,
@@ -56,7 +55,7 @@ struct SlowPath {
 }
 
 impl SlowPath {
-    /// A limit that was never set before; now and then there is nothing to give.
+    /// A limit that was never set before; now and then there is nothing to grant.
     fn limit(&mut self, group: u32, window: usize) -> i32 {
         self.drawn += 1;
         let size = (mix(self.drawn, 77) % 64) as i32 - 3;
@@ -75,7 +74,7 @@ impl SlowPath {
         limit
     }
 
-    /// Runs to a cycle and puts down what was granted; true when all has ended.
+    /// Runs to a cycle and records the grants; returns true if everything has ended.
     fn run(&mut self, until: Cycle) -> Result<bool, String> {
         let (made, quiet) = self.contest.run(until)?;
         for made in made {
@@ -102,7 +101,7 @@ impl SlowPath {
         Ok((group as usize, window))
     }
 
-    /// The window that is over for long ends for good, the next one begins.
+    /// Closes the window that has long been over, and begins the next one.
     fn turn(&mut self) -> Result<bool, String> {
         let next = self.windows[0].len();
         for group in 0..self.course.groups {
@@ -139,7 +138,7 @@ fn phase(window: usize) -> u32 {
     8 * (window as u32 % 2)
 }
 
-/// Makes all requests while windows turn; how many windows it took.
+/// Makes all requests while windows turn; returns the number of windows.
 fn contest(
     course: &Course,
     variant: Variant,
@@ -209,7 +208,7 @@ const BUSY: Course = Course {
     seed: 0,
 };
 
-/// Microengines that ask so rarely that whole windows pass between two requests.
+/// Microengines with such rare requests that whole windows pass between two.
 const RARE: Course = Course {
     microengines: 16,
     asking: 1,
@@ -220,11 +219,11 @@ const RARE: Course = Course {
     ..BUSY
 };
 
-/// Windows are shorter here than any slow path makes them; so is the time for which
-/// a microengine believes that it knows the phase.
+/// Windows are shorter here than with any slow path; so is the time for which a microengine relies
+/// on the last phase that it read.
 const SHORT: [(&str, u32); 1] = [("QS_KNOWN_LOG", 6)];
 
-/// A microengine always believes that it knows the phase.
+/// A mistake: a microengine always relies on the last phase that it read.
 const NEVER_LOOKS: Edit = Edit {
     file: "quick-start/grant_atomic.uc",
     from: "    beq[look#]\n",
@@ -278,7 +277,7 @@ fn groups_of_ports_do_not_take_from_each_other() {
     }
 }
 
-/// What is added to another window's counter while that is zeroed is missing there.
+/// An addition to another window's counter is lost if that counter is zeroed meanwhile.
 #[test]
 fn a_microengine_that_believes_in_an_old_phase_is_found() {
     let what = contest(&RARE, Variant::Atomic, &SHORT, &[NEVER_LOOKS]).unwrap_err();

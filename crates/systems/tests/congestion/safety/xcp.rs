@@ -1,4 +1,4 @@
-//! XCP's pools and sums, with contexts that take from them at once.
+//! XCP's pools and sums, with contexts that use them concurrently.
 
 use npsim_protocols::thread_counters::ThreadRecord;
 use npsim_protocols::xcp::SECOND;
@@ -13,12 +13,11 @@ use npsim_testkit::microcode::Edit;
 
 const PROTOCOL: u8 = 253;
 
-/// Steps of 16 cycles in which all packets but the last are done, and after which
-/// every microengine looks at the phase again.
+/// Steps of 16 cycles within which all packets but the last are done, and after which every
+/// microengine reads the phase again.
 const LATE: u16 = 8_000;
 
-/// Each packet in its critical section takes the next number, from a longword that
-/// is free in the state.
+/// Each packet takes the next number in its critical section, from an unused longword of the state.
 const TICKETS: [Edit; 2] = [
     ticket("xcp/feedback_lock.uc"),
     ticket("xcp/feedback_thread_sums.uc"),
@@ -32,7 +31,7 @@ const fn ticket(file: &'static str) -> Edit {
     }
 }
 
-/// A pool is read and written in two commands.
+/// A mistake: a pool is read and written in two commands.
 const TORN: Edit = Edit {
     file: "xcp/banks.uc",
     from: "    alu[value, --, B, amount]
@@ -84,8 +83,8 @@ impl Variant {
     }
 }
 
-/// Packets of all kinds: most with times and requests as they are in a network, some
-/// that ask for anything at all.
+/// Packets of all kinds: most with times and requests as in a network, some with arbitrary
+/// requests.
 fn packet(context: u32, index: u32) -> Packet {
     let draw = |which: u32| mix(context, index * 16 + which);
     let odd = draw(0) % 8 == 0;
@@ -95,7 +94,7 @@ fn packet(context: u32, index: u32) -> Packet {
         1 => i32::MAX,
         _ => (draw(2) % 20_000) as i32,
     };
-    // What asks for less than its share by far would fill the positive pool.
+    // Requests far below the packet's share would fill the positive pool.
     let delta = delta.max(-40_000);
     let header = XcpHeader {
         protocol: 6,
@@ -120,7 +119,7 @@ fn packet(context: u32, index: u32) -> Packet {
     }
 }
 
-/// Pools that are used up before all packets have come.
+/// Pools that are used up before all packets have arrived.
 fn pools() -> FeedbackPools {
     FeedbackPools {
         residue_pos: 3_000_000,
@@ -136,7 +135,7 @@ fn pools() -> FeedbackPools {
     }
 }
 
-/// What is in the pools; without a lock in those of both banks.
+/// The contents of the pools; without a lock, of both banks.
 fn residues(packets: &Packets, variant: Variant) -> Vec<u32> {
     let words = if variant.locked() { 0..2 } else { 8..12 };
     words
@@ -165,7 +164,7 @@ fn sums(packets: &Packets, variant: Variant) -> Sums {
     all
 }
 
-/// Sends all packets through and checks on the way and in the end.
+/// Processes all packets, with checks during the run and at the end.
 fn exchange(
     variant: Variant,
     microengines: u32,
@@ -179,8 +178,8 @@ fn exchange(
         defines.push(("TICKETS", 1));
         all_edits.extend(TICKETS);
     }
-    // The last packets come when all others are done, and find another bank with
-    // nothing in it, to which they bring nothing either.
+    // The last packets arrive after all others are done and find the other bank empty; they add
+    // nothing to it.
     let last = |context, index| {
         let mut packet = packet(context, index);
         if !variant.locked() && index == room - 1 {
@@ -200,7 +199,7 @@ fn exchange(
     for (word, value) in variant.words().into_iter().zip(values) {
         packets.set_scratch("XCP_STATE", word, value);
     }
-    // The sums of the state go on from near their end.
+    // The sums of the state start near their wrap.
     let before = if variant == Variant::Lock {
         for word in 8..13 {
             packets.set_scratch("XCP_STATE", word, u32::MAX - 1_000);
@@ -209,7 +208,7 @@ fn exchange(
     } else {
         Sums::default()
     };
-    // Subtractions in vain, at most two a context.
+    // Failed subtractions, at most two per context.
     let transient = 2 * i64::from(microengines) * 8 * (1 << 23);
     let mut first_bank = true;
     let done = packets.run(|packets| {
@@ -251,7 +250,7 @@ fn exchange(
     }
 }
 
-/// Under a lock: what each packet got is what the law gives, packet by packet.
+/// Under a lock: each packet gets what the law gives, packet by packet.
 fn replayed(
     packets: &Packets,
     done: &[Vec<Done>],
@@ -260,7 +259,7 @@ fn replayed(
     left: &[u32],
 ) -> Result<(), String> {
     let all = packets.lists.iter().flatten().zip(done.iter().flatten());
-    // Packets without a request need the lock only where sums are under it, too.
+    // Packets without a request need the lock only if it also protects the sums.
     let (mut order, others): (Vec<_>, Vec<_>) = all.partition(|(packet, _)| {
         let header = XcpHeader::from_bytes(&packet.header).unwrap();
         variant == Variant::Lock || header.takes_feedback()
@@ -292,8 +291,8 @@ fn replayed(
     })
 }
 
-/// Without a lock: what packets got and what is left in both banks is what there
-/// was; microengines that had shares of the first bank have given them back.
+/// Without a lock: the feedback given and the rest in both banks add up to the initial amount;
+/// microengines with shares of the first bank have returned them.
 fn conserved(
     packets: &Packets,
     done: &[Vec<Done>],
@@ -350,7 +349,7 @@ fn pools_give_what_they_have_and_sums_miss_nothing() {
 fn without_the_lock_packets_get_lost() {
     for variant in [Variant::Lock, Variant::ThreadSums] {
         let what = exchange(variant, 8, 16, pools(), &[NO_LOCK]).unwrap_err();
-        // Two have the same number, or what is counted is not what came.
+        // Two packets have the same number, or the count differs from the arrivals.
         assert!(
             what.contains(", not ") || what.contains(" is not "),
             "{variant:?}: {what}"

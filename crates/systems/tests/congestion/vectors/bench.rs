@@ -14,15 +14,15 @@ use npsim_systems::names::value;
 use npsim_systems::project::{assembled, load};
 use npsim_testkit::microcode::shipped;
 
-/// Cycles in which a router gets ready.
+/// Cycles that a router takes to start.
 const START: Cycle = 30_000;
-/// Cycles after a frame in which nothing more comes of it.
+/// Cycles after a frame within which its processing ends.
 const REST: Cycle = 1_000;
-/// Cycles after which a frame is lost.
+/// Cycles after which a frame counts as lost.
 const LONGEST: Cycle = 60_000;
-/// Cycles of a byte at a gigabit per second, and a little more than that.
+/// Cycles per byte at a gigabit per second, and slightly more.
 const BYTE: Cycle = 5;
-/// Threads that count for themselves, at most.
+/// The maximum number of threads with their own counters.
 pub const THREADS: u32 = 64;
 
 /// An Ethernet header before an IPv4 packet.
@@ -37,12 +37,12 @@ pub struct Bench {
     project: Project,
 }
 
-/// The fate of packets.
+/// The outcome of packets.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The packet left by this port with these bytes.
     Left(u8, Vec<u8>),
-    /// The slow path got it, unchanged as far as it looked, for this reason.
+    /// The slow path got the packet for this reason, with the bytes that it reads unchanged.
     Exception(String),
     Lost,
 }
@@ -74,7 +74,7 @@ pub fn bytes(digits: &str) -> Vec<u8> {
 }
 
 impl Bench {
-    /// A project of the shipped microcode with settings as of `--set`.
+    /// A project of the shipped microcode with settings as by `--set`.
     pub fn new(project: &str, set: &[&str]) -> Self {
         let overrides = Overrides {
             set: set.iter().map(|text| text.parse().unwrap()).collect(),
@@ -95,7 +95,7 @@ impl Bench {
         value(&self.project, name) + 4 * word
     }
 
-    /// A longword of a memory in scratch or, of the coprocessor, in SRAM.
+    /// A longword of a memory in scratch or, for the coprocessor, in SRAM.
     pub fn word(&self, name: &str, word: u32) -> u32 {
         let at = self.address(name, word);
         if name.starts_with("FEEDBACK") {
@@ -120,8 +120,7 @@ impl Bench {
         task.by_reason().collect()
     }
 
-    /// Sends packets in at port 0, each when the one before has left, and says what
-    /// became of them.
+    /// Sends packets in at port 0, each after the one before has left, and returns their outcomes.
     pub fn pass(&mut self, packets: &[Vec<u8>]) -> Vec<Fate> {
         let mut fates = Vec::new();
         let start = self.chip.now().max(START);
@@ -192,13 +191,13 @@ impl Bench {
     }
 }
 
-/// A packet with this header and as many bytes behind it as its total length says.
+/// A packet with this header, followed by as many bytes as its total length requires.
 pub fn packet(header: &str) -> Vec<u8> {
     filled(bytes(header))
 }
 
-/// A packet without options from 10.0.0.1 to 10.1.0.2, `payload` and then anything
-/// behind its header.
+/// A packet without options from 10.0.0.1 to 10.1.0.2, with `payload` and then arbitrary bytes
+/// after its header.
 pub fn of_protocol(protocol: u8, ttl: u8, size: u16, payload: &[u8]) -> Vec<u8> {
     let mut packet = bytes("4500000012344000000000000a0000010a010002");
     packet[2..4].copy_from_slice(&size.to_be_bytes());

@@ -1,5 +1,5 @@
-//! Checksums that only exact one's complement brings up to date: a time to live that
-//! goes down, in every router. Requests whose words change are in `quick_start.rs`.
+//! Checksums that only exact one's complement arithmetic updates correctly: a decremented time to
+//! live, in every router. Requests whose words change are in `quick_start.rs`.
 
 use super::bench::{Bench, Fate, packet};
 

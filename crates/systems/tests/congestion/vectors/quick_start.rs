@@ -107,7 +107,7 @@ fn requests_become_what_was_worked_out_by_hand() {
     }
 }
 
-/// A gigabit per second for requests of 10.24 Mbit/s.
+/// A gigabit per second, for requests of 10.24 Mbit/s.
 #[test]
 fn a_window_is_granted_to_the_last_unit() {
     let (_, _, _, request, _) = VECTORS[0];
@@ -130,8 +130,8 @@ fn a_window_is_granted_to_the_last_unit() {
     }
 }
 
-/// As on a path with a second router that grants less: the first one's answer is the
-/// request to the second, and what it makes of it is the sender's to check.
+/// A path with a second router that grants less: the first router's answer is the request to the
+/// second, and the sender checks the final result.
 #[test]
 fn a_second_router_lowers_what_the_first_has_granted() {
     let mut bench = Bench::new(PROJECTS[0].0, &[RANDOM]);
@@ -145,7 +145,7 @@ fn a_second_router_lowers_what_the_first_has_granted() {
             panic!("did not leave");
         };
         assert_eq!(out[22], code);
-        // TTL and QS TTL go down together; the pairs of the steps that are left stay.
+        // TTL and QS TTL are decremented together; the nonce pairs of the remaining steps stay.
         assert_eq!(out[8].wrapping_sub(out[23]), 64_u8.wrapping_sub(100));
         let kept = (1 << (2 * code + 2)) - 4;
         assert_eq!((nonce(&out) ^ sent) & kept, 0);

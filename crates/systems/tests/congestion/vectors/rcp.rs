@@ -1,4 +1,4 @@
-//! RCP: the stamps, and what is counted.
+//! RCP: the stamps and the counters.
 
 use super::bench::{Bench, Fate, THREADS, of_protocol};
 

@@ -1,4 +1,4 @@
-//! XCP: the departures X1 to X10 out of the intervals I1 to I3.
+//! XCP: the departures X1 to X10 in the intervals I1 to I3.
 
 use super::bench::{Bench, Fate, THREADS, bytes, of_protocol};
 
@@ -8,7 +8,7 @@ enum Layout {
     One,
     /// Two banks.
     Banks,
-    /// Two banks, and a microengine's share in registers, which cannot be seen.
+    /// Two banks, and a microengine's share in registers, which is not observable.
     Shares,
 }
 
@@ -47,7 +47,7 @@ const VECTORS: [Vector; 10] = [
     ("X10", I3, [5_925_000, 13_749_999], 0, 40, [0, -39], [5_925_000, 13_749_960]),
 ];
 
-/// The protocol number of XCP where a project says nothing else.
+/// The default protocol number of XCP.
 const PROTOCOL: u8 = 253;
 
 fn xcp(ttl: u8, size: u16, header: &[u8]) -> Vec<u8> {
@@ -110,7 +110,7 @@ fn departures_become_what_was_worked_out_by_hand() {
             let products = u64::from(x) * u64::from(RTT >> 12);
             let sums = sums(&bench, by_thread);
             assert_eq!(sums, [size.into(), x.into(), products], "{project} {name}");
-            // What a microengine has of pools is not in them.
+            // The share that a microengine has taken is no longer in the pools.
             if layout == Layout::Shares {
                 continue;
             }
@@ -124,8 +124,8 @@ fn departures_become_what_was_worked_out_by_hand() {
     }
 }
 
-/// The header bytes of X1, and a minimal header, which is counted and left alone, as
-/// is one of another version, and a packet of another protocol, which is not counted.
+/// The header bytes of X1; a minimal header, which is counted and left unchanged, as is one of
+/// another version; and a packet of another protocol, which is not counted.
 #[test]
 fn only_the_requests_bytes_change() {
     let requests = [
@@ -152,7 +152,7 @@ fn only_the_requests_bytes_change() {
         let out = of_protocol(6, 63, 1_000, &bytes(requests[0]));
         assert_eq!(bench.pass(&[tcp]), [Fate::Left(1, out)], "{project}");
         assert_eq!(sums(&bench, by_thread), counted, "{project}");
-        // No bytes are charged for a packet that the slow path gets.
+        // No bytes are counted for a packet that goes to the slow path.
         let left = bench.word(state, pos);
         let late = xcp(1, 1_000, &bytes(requests[0]));
         let reason = "time to live exceeded".to_string();

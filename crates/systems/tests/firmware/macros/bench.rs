@@ -15,10 +15,10 @@ use npsim_systems::names;
 use npsim_systems::project::load;
 use npsim_systems::quiet::run_to_end;
 
-/// No program here needs half of it.
+/// Cycles after which a run is stopped: no program here needs half of them.
 const LATEST: u64 = 400_000_000;
 
-/// Longwords that a case is given, and that it gives.
+/// Longwords of a case's input and of its output.
 pub type Words = [u32; 8];
 
 /// A program of this folder on a chip.
@@ -27,7 +27,7 @@ pub struct Program<'a> {
     pub name: &'a str,
     /// Microengines that run it.
     pub ids: &'a str,
-    /// More of the project file.
+    /// Additions to the project file.
     pub project: &'a str,
     /// Names for the source.
     pub defines: &'a [(&'a str, String)],
@@ -51,7 +51,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What sources see under this name.
+    /// The value of this name in sources.
     pub fn value(&self, name: &str) -> u32 {
         names::value(&self.project, name)
     }
@@ -106,7 +106,7 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
     }
 }
 
-/// What a program gives for each case, and the run.
+/// A program's results for each case, and the run.
 pub fn results_and_run(program: &Program, cases: &[Words]) -> (Vec<Words>, Run) {
     let records: Vec<u32> = cases
         .iter()
@@ -131,12 +131,12 @@ pub fn results_and_run(program: &Program, cases: &[Words]) -> (Vec<Words>, Run) 
     (results, run)
 }
 
-/// What a program gives for each case.
+/// A program's results for each case.
 pub fn results(program: &Program, cases: &[Words]) -> Vec<Words> {
     results_and_run(program, cases).0
 }
 
-/// Longwords of all sorts: any, small, near powers of two.
+/// Longwords of all sorts: arbitrary, small, near powers of two.
 pub fn word() -> impl Strategy<Value = u32> {
     prop_oneof![
         4 => any::<u32>(),

@@ -44,8 +44,8 @@ fn expected(case: &Words) -> Words {
 proptest! {
     #![proptest_config(few())]
 
-    /// Of right headers; a checksum of 0xffff, which no right header has but for
-    /// one of zeros alone, is left out.
+    /// Correct headers; a checksum of 0xffff, which no correct header has except one of zeros
+    /// alone, is left out.
     #[test]
     fn sums_over_headers_and_their_changes_are_right(mut cases in cases(3000)) {
         for (at, case) in cases.iter_mut().enumerate() {

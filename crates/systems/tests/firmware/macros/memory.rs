@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::bench::{Program, Words, few, results_and_run};
 
-/// Address, length and port; all of them nested or beside one another.
+/// Address, length and port; prefixes are nested or disjoint.
 const ROUTES: [(u32, u32, u32); 12] = [
     (0x0a00_0000, 8, 1),
     (0x0a01_0000, 16, 2),

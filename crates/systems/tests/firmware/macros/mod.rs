@@ -1,6 +1,6 @@
-//! The macros of `microcode/lib` that have a value, executed on the chip for
-//! thousands of operands and compared with the same in Rust; and those that keep
-//! contexts apart, on one microengine and on many.
+//! The macros of `microcode/lib` that compute a value, executed on the chip for thousands of
+//! operands and compared with the same in Rust; and those that synchronise contexts, on one
+//! microengine and on many.
 
 mod arithmetic;
 mod bench;

@@ -1,4 +1,4 @@
-//! `constant.uc`, `random.uc`, `timer.uc` and what `rbuf.uc` computes.
+//! `constant.uc`, `random.uc`, `timer.uc` and the computations of `rbuf.uc`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ fn random_words_do_not_repeat_and_can_be_foretold_on_demand() {
     let words: BTreeSet<u32> = got.iter().flat_map(|words| [words[0], words[2]]).collect();
     assert_eq!(words.len(), 1_200);
     assert!(!words.contains(&0));
-    // Each bit is set about as often as not.
+    // Each bit is set about half of the time.
     for bit in 0..32 {
         let set = words.iter().filter(|word| *word >> bit & 1 == 1).count();
         assert!((480..720).contains(&set), "bit {bit}: {set}");
