@@ -9,14 +9,14 @@ use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 
-/// A folder for results, and the one in which systems are looked for.
+/// A folder for results, and the one in which systems are searched.
 pub struct Bench {
     folder: tempfile::TempDir,
     systems: Option<PathBuf>,
 }
 
 impl Bench {
-    /// For systems that are put into its folder.
+    /// A bench for systems in its own folder.
     pub fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a folder"),
@@ -24,7 +24,7 @@ impl Bench {
         }
     }
 
-    /// For systems of the repository.
+    /// A bench for systems of the repository.
     pub fn of_repository() -> Self {
         Self {
             systems: Some(crate::root()),

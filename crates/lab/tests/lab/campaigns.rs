@@ -1,5 +1,5 @@
-//! Whole campaigns over the forwarder: what decides a key, what is run again,
-//! what is written.
+//! Whole campaigns on the forwarder: the inputs of a key, the points that are run again, and the
+//! files that are written.
 
 use std::fs;
 use std::path::Path;
@@ -126,7 +126,7 @@ impl Bench {
         })
     }
 
-    /// Runs everything and writes it; gives the files that were written.
+    /// Runs everything and writes the results; returns the files that were written.
     fn written(&self, jobs: usize) -> Vec<(String, Vec<u8>)> {
         self.with(STUDY, false, jobs, |campaign, points| {
             let results = campaign
@@ -281,7 +281,7 @@ fn points_that_were_run_are_not_run_again() {
     assert_eq!(first.outcomes, third.outcomes);
 }
 
-/// Stops the campaign after so many points.
+/// Stops the campaign after the given number of points.
 struct Stopper<'a> {
     after: AtomicUsize,
     stop: &'a AtomicBool,
@@ -297,7 +297,7 @@ impl Progress for Stopper<'_> {
     }
 }
 
-/// Adds up what is reported to it.
+/// Adds up the reported progress.
 #[derive(Default)]
 struct Sum {
     ahead: AtomicU64,
@@ -324,7 +324,7 @@ fn progress_comes_to_all_that_was_ahead() {
         let stop = AtomicBool::new(false);
         campaign.run(points, &stop, &sum).expect("results")
     });
-    // Four points, by a clock of 600 MHz.
+    // Four points, at a clock of 600 MHz.
     let ahead = sum.ahead.into_inner();
     assert_eq!(ahead, 4 * 80 * 600);
     assert_eq!(sum.behind.into_inner(), ahead);
@@ -488,7 +488,7 @@ fn a_quick_look_has_fewer_points_and_its_own_window() {
 #[test]
 fn a_point_that_a_check_stops_is_no_measurement() {
     let bench = Bench::forwarder();
-    // The forwarder loses an RBUF element with every frame that it drops at the door.
+    // The forwarder loses an RBUF element with every frame that it drops on arrival.
     fs::write(
         bench.path("leak.uc"),
         ".num_contexts 8\n    br=ctx[0, go#]\n    ctx_arb[kill]\ngo#:\n.reg a\n    alu[a, a, +, 1]\n    ctx_arb[kill]\n",
@@ -578,7 +578,7 @@ fn mistakes_are_found_before_anything_runs() {
     }
 }
 
-/// A sweep of a project that names a file by every key that there is for one.
+/// A sweep of a project that names a file by every key that takes one.
 const NAMING: &str = r#"
 name = "naming"
 title = "naming"

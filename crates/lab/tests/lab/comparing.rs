@@ -1,5 +1,5 @@
-//! What a study can say beside curves and values: ratios, numbers of the code,
-//! models, tables, bounds, and that its chip did not change.
+//! Contents of a study other than curves and values: ratios, code counts, models, tables, bounds,
+//! and that its chip did not change.
 
 use npsim_lab::curves::samples;
 use npsim_lab::grid::grids;
@@ -156,7 +156,7 @@ impl Bench {
         bench
     }
 
-    /// Runs a study and puts what was published beside it.
+    /// Runs a study and compares it with the published results.
     fn judged(&self, text: &str) -> (Study, Results, Vec<Comparison>) {
         let study = Study::parse("study", text).expect("a study");
         let results = self.run(text, 2);
@@ -174,7 +174,7 @@ fn models_tables_and_code() {
         let cached = results.points.iter().find(|k| k.point.sweep == sweep);
         results.reading(cached.expect(sweep), metric)
     };
-    // The code is counted, the sweep that has nothing else is not run.
+    // The code is counted; the sweep that has nothing else is not run.
     let length = value("code", "length").unwrap();
     assert!((50.0..1000.0).contains(&length), "{length}");
     assert_eq!(value("load", "length"), Ok(length));
@@ -183,8 +183,8 @@ fn models_tables_and_code() {
     assert!((1.0..head + length).contains(&value("code", "dram").unwrap()));
     let why = value("code", "gone").unwrap_err();
     assert!(why.contains("no label `nowhere`"), "{why}");
-    // What each microengine sends is what the units get, but for what is on its
-    // way at the window's begin and end.
+    // The commands that microengines send equal those that the units get, except for those in
+    // flight at the beginning and end of the window.
     let (each, all) = (
         value("load", "sram_of_each").unwrap(),
         value("load", "sram_of_all").unwrap(),
@@ -201,7 +201,7 @@ fn models_tables_and_code() {
     );
     let share = value("load", "share").unwrap();
     assert!((0.001..0.5).contains(&share), "{share}");
-    // The model follows the load and ends at what was measured.
+    // The model follows the load and levels off at the measured value.
     let model = samples(
         &study,
         &results,

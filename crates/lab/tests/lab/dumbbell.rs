@@ -4,7 +4,7 @@ use npsim_lab::results::Results;
 
 use crate::bench::Bench;
 
-/// Without flows. Whatever sends from `s` to `d` shares the 10 Mb/s of `line`.
+/// A network without flows. Flows from `s` to `d` share the 10 Mb/s of `line`.
 pub const DUMBBELL: &str = r#"
 name = "lines"
 until = "10s"
@@ -48,7 +48,7 @@ pub fn bench(network: &str) -> Bench {
     bench
 }
 
-/// What all runs of all points came to in a metric.
+/// The values of a metric for all runs of all points.
 pub fn values(results: &Results, metric: &str) -> Vec<f64> {
     let read = |cached| results.reading(cached, metric).expect("a value");
     results.points.iter().map(read).collect()

@@ -54,7 +54,7 @@ fn frames_are_counted_at_the_ends_of_the_chain() {
     let results = Bench::of_repository().run(STUDY, 1);
     let [offered, egress, latency, least, busy] =
         ["offered", "egress", "latency", "least", "busy"].map(|name| metric(&results, name));
-    // As much comes in whatever stands behind the first router.
+    // The input is the same whatever follows the first router.
     assert!(offered.values().all(|rate| (0.1..10.0).contains(rate)));
     let differ = |hops| (offered[&1] - offered[&hops]).abs() > f64::EPSILON;
     assert!(!differ(2) && !differ(4), "{offered:?}");

@@ -1,10 +1,10 @@
-//! How a mistake in a study's file is reported: at its key, in the words of a study.
+//! How a mistake in a study's file is reported: at its key, in the terms of studies.
 
 use npsim_lab::study::Study;
 use npsim_testkit::mistakes;
 
-/// Wrong studies, each behind a line `=== what is wrong`, and behind a line `---` the messages
-/// about them. `REST` stands for a study that is right.
+/// Wrong studies, each after a line `=== what is wrong` and followed, after a line `---`, by the
+/// messages about it. `REST` stands for a valid study.
 const TOLD: &str = include_str!("mistakes.txt");
 
 const REST: &str = r#"name = "s"
@@ -33,7 +33,7 @@ fn the_rest_is_right() {
 fn mistakes_are_told_as_they_are_listed() {
     let file = (env!("CARGO_MANIFEST_DIR"), "tests/lab/mistakes.txt");
     mistakes::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
-    // None of the messages is in the words of the TOML parser.
+    // None of the messages uses the wording of the TOML parser.
     for own in ["expected", "invalid", "field", "untagged"] {
         assert!(!TOLD.contains(own), "{own}");
     }

@@ -45,7 +45,7 @@ fn network() -> String {
     format!("{DUMBBELL}{FLOWS}")
 }
 
-/// A study of it with these metrics, and what else its sweep says.
+/// A study of it with these metrics and further keys of its sweep.
 fn study(metrics: &str, sweep: &str) -> String {
     format!("name = \"n\"\ntitle = \"t\"\n{metrics}\n[sweep.n]\nnetwork = \"net.toml\"\n{sweep}")
 }
@@ -97,8 +97,8 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn rates_shares_and_queues_of_datagrams_are_what_they_are_by_hand() {
-    // 6 and 9 Mb/s come to 10: 5 Mb/s of packets of 8000 bits are dropped, 625 a second, and 50
-    // packets of 1000 bytes wait. Of a packet of 1000 bytes 972 are data.
+    // 6 and 9 Mb/s arrive at a line of 10: 5 Mb/s of packets of 8000 bits are dropped, 625 a
+    // second, and 50 packets of 1000 bytes wait. Of a packet of 1000 bytes, 972 are data.
     let metrics = [
         ("goodput", "measure = \"goodput\"\nflow = \"udp*\""),
         ("all", "measure = \"goodput\""),
@@ -153,7 +153,7 @@ fn rates_shares_and_queues_of_datagrams_are_what_they_are_by_hand() {
             ("cov", 0.0, 2e-3),
         ],
     );
-    // However the FIFO divides the line, these three say the same.
+    // However the FIFO divides the line, these three agree.
     let get = |name: &str| values[name].clone().expect(name);
     let share = get("first") / 100.0;
     assert!((get("jain") - 1.0 / (2.0 * (share.powi(2) + (1.0 - share).powi(2)))).abs() < 1e-9);
@@ -208,7 +208,7 @@ fn times_of_a_short_connection_are_round_trips() {
         &format!("{set}window = {{ warm_up = \"1500ms\", measure = \"8s\" }}"),
     );
     near(&values, &[("done", 0.401, 0.0003), ("rtt", 200.2, 0.3)]);
-    // Between the handshake and the first ACK it is the initial window.
+    // Between the handshake and the first ACK, it is the initial window.
     let first = measured(
         &metrics[2..],
         "set = { \"flow.short.host.initial_window\" = 3 }\nwindow = { warm_up = \"1250ms\", measure = \"100ms\" }",
@@ -267,7 +267,7 @@ fn flows_that_begin_late_settle_late_and_vary() {
         &measured(&metrics, sweep),
         &[
             ("settled", 4.0, 1e-9),
-            // The first half second lacks what the line's 50 ms hold.
+            // The first half second lacks the packets in flight on the line's 50 ms.
             ("late", 4.5, 1e-9),
             ("early", 0.5, 1e-9),
             // Packets of two flows meet before the line.
@@ -279,8 +279,8 @@ fn flows_that_begin_late_settle_late_and_vary() {
     );
 }
 
-/// A chip counts from the beginning of the run on; a window has what it counted in it, whatever other
-/// windows the run has.
+/// A chip counts from the beginning of the run; a window contains the counts made within it, whatever other windows the
+/// run has.
 #[test]
 fn counts_of_chips_are_those_of_the_window() {
     let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
@@ -356,7 +356,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
         };
         assert!((used - expected).abs() < 0.3, "{second} s: {used}");
     }
-    // A point that is run alone has the same key and result, also beside others.
+    // A point that is run alone has the same key and result as beside others.
     let alone = crate::dumbbell::bench(&network());
     let one = alone.with(&text, true, 1, |campaign, points| {
         campaign
@@ -370,7 +370,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
     let two = alone.run(&text, 2);
     assert_eq!(two.ran, 8, "one was there");
     assert_eq!(two.outcomes, whole.outcomes);
-    // An axis across makes runs, each with all its windows.
+    // A crossing axis makes separate runs, each with all its windows.
     let across = format!(
         "{axis}[[sweep.n.axis]]\nname = \"limit\"\nkey = \"link.line.queue.limit\"\nvalues = [\"50 packets\", \"20 packets\"]\n"
     );

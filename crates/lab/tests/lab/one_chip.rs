@@ -1,5 +1,5 @@
-//! Every point of every study runs on the chip that the standard router runs on: no
-//! parameter of it was changed for a figure.
+//! Every point of every study runs on the same chip as the standard router: none of its parameters
+//! was changed for a figure.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn load(system: &str, overrides: &Overrides) -> Project {
     .unwrap_or_else(|error| panic!("{system}: {error}"))
 }
 
-/// The fingerprint of each chip that a router is on.
+/// The fingerprint of each chip that runs a router.
 fn reference() -> BTreeMap<String, String> {
     let chips = ROUTERS.map(|router| PointChip::of(&load(router, &Overrides::default())));
     let known: BTreeMap<_, _> = { chips.into_iter() }
@@ -48,10 +48,10 @@ fn all_points_of_all_studies_have_the_routers_chip() {
                 if matches!(point.kind, SubjectKind::Network | SubjectKind::Fluid) {
                     continue;
                 }
-                // What asks about another chip, or is a net of one, is compared with nothing.
+                // A point about another chip, or a network of one, is compared with nothing.
                 if point.kind != SubjectKind::Chip || study.sweep[&point.sweep].other_chip.is_some()
                 {
-                    // But for parameters that are read back, which are not counted.
+                    // Except for parameters that are read back, which are not counted.
                     let mut rows = study
                         .published
                         .iter()
@@ -111,7 +111,7 @@ fn all_shipped_projects_have_the_routers_chip() {
     assert!(projects > 20, "{projects}");
 }
 
-/// A changed parameter would be seen.
+/// A changed parameter would be detected.
 #[test]
 fn a_changed_parameter_is_another_chip() {
     let setting = "profile.sram.longword_cycles=4";

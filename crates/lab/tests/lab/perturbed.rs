@@ -1,5 +1,5 @@
-//! Every shipped router on chips that are a little faster or slower than the profiles
-//! say, here and there: what works on one chip only by its timing stops with a fault.
+//! Every shipped router on chips whose parts are slightly faster or slower than in the profiles:
+//! code that works only with the timing of one chip stops with a fault.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -30,7 +30,7 @@ fn routers() -> Vec<String> {
     found
 }
 
-/// A study with a sweep for each system, at all that the lines bring.
+/// A study with a sweep for each system, at full line rate.
 fn study(systems: &[String], measure: &str) -> Study {
     let mut text = format!(
         "name = \"perturbed\"\ntitle = \"t\"\n[window]\nmeasure = \"{measure}\"\n[metric.rate]\nmeasure = \"egress-rate\"\n"
@@ -49,7 +49,7 @@ fn study(systems: &[String], measure: &str) -> Study {
     Study::parse("perturbed", &text).expect("a study")
 }
 
-/// The numbers of a chip that are times and were not read in a source.
+/// The time parameters of a chip that were not read in a source.
 fn times(profile: &Profile) -> Vec<(&Parameter, u64)> {
     let is_time = |p: &&Parameter| p.unit.contains("cycles") || p.unit.contains("clocks");
     let all = profile.parameters().filter(is_time);
@@ -58,7 +58,7 @@ fn times(profile: &Profile) -> Vec<(&Parameter, u64)> {
         .collect()
 }
 
-/// Sets what the chip can have; the rest stays.
+/// Sets the values that the chip can have; the others stay.
 fn set(profile: &Profile, changes: &[(&Parameter, u64)]) -> Vec<Setting> {
     let mut changed = profile.clone();
     let mut settings = Vec::new();
@@ -72,14 +72,14 @@ fn set(profile: &Profile, changes: &[(&Parameter, u64)]) -> Vec<Setting> {
     settings
 }
 
-/// Numbers that are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
 }
 
-/// Each number anywhere between a fifth less and a fifth more, and at least one away.
+/// Each number is changed by up to a fifth in either direction, and by at least one.
 fn burst(profile: &Profile, seed: u64) -> Vec<Setting> {
     let changes: Vec<_> = times(profile)
         .into_iter()
@@ -111,7 +111,7 @@ fn penalties(profile: &Profile, up: bool) -> Vec<Setting> {
     set(profile, &changes)
 }
 
-/// Runs a sweep's point with settings besides its own; what stopped some.
+/// Runs a sweep's point with additional settings; returns the faults that stopped runs.
 fn faults(study: &Study, variants: impl Fn(&Profile) -> Vec<Vec<Setting>>) -> (usize, Vec<String>) {
     let root = root();
     let places = SearchPath::new(None, Some(root.as_path()));

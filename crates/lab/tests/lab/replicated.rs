@@ -1,4 +1,4 @@
-//! Points that are run several times: whether their runs differ, and what is said where they do not.
+//! Points that are run several times: whether their runs differ, and the notes if they do not.
 
 use npsim_lab::estimate::Estimate;
 use npsim_lab::replicates::{equal_runs, single_runs};
@@ -22,7 +22,7 @@ fn network() -> String {
     format!("{DUMBBELL}{FLOWS}")
 }
 
-/// In which all flows begin at once.
+/// The same network with all flows beginning at once.
 fn at_once() -> String {
     network().replace("packet = 1000", "packet = 1000\nspread = \"0s\"")
 }
@@ -124,7 +124,7 @@ fn means_have_intervals_and_runs_in_every_file() {
 
 #[test]
 fn equal_runs_are_told_and_have_no_interval() {
-    // A file that wants all flows to begin at once; a model in which nothing is drawn.
+    // A file in which all flows begin at once; a model without random draws.
     let fluid = STUDY
         .replace("network = \"net.toml\"", "fluid = true")
         .replace("key = \"link.line.queue.limit\"", "key = \"rtt_ms\"")
@@ -175,7 +175,7 @@ fn equal_runs_of_a_row_have_no_interval() {
     assert!(!rows[1].equal_runs, "{:?}", rows[1]);
 }
 
-/// What is said of a sweep's single runs.
+/// The notes about a sweep's single runs.
 fn said_of_single_runs(text: &str) -> Option<String> {
     let study = Study::parse("study", text).expect("a study");
     let results = bench(&network()).run(text, 2);
@@ -219,7 +219,8 @@ fn points_that_are_run_once_say_so_and_how_far_runs_lie_apart() {
     assert_eq!(said, expected);
 }
 
-/// The reason that npsim gives itself is true: other seeds change nothing of a model or a capture.
+/// The reason that npsim reports is true: other seeds do not change the results of a model or a
+/// capture.
 #[test]
 fn models_that_draw_nothing_say_so() {
     let fluid = STUDY

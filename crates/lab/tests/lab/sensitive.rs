@@ -1,5 +1,5 @@
-//! The numbers that a comparison depends on, over the forwarder; and that what studies list as chosen is
-//! what their systems have.
+//! The parameters on which a comparison depends, on the forwarder; and that values listed as chosen in studies equal
+//! those of their systems.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -97,7 +97,7 @@ fn asked(only: &[&str], samples: usize) -> (usize, SensitivityReport) {
         (results, report.expect("a report"))
     };
     let (results, report) = run();
-    // A second time there is nothing to do, and it comes to the same.
+    // The second time, there is nothing to do, and the result is the same.
     let (again, same) = run();
     assert_eq!((again.ran, &same), (0, &report));
     report.write(folder.path()).expect("files");
@@ -115,7 +115,8 @@ fn asked(only: &[&str], samples: usize) -> (usize, SensitivityReport) {
 #[test]
 fn a_row_tells_what_drives_it() {
     let (ran, report) = asked(&["sram.read", "hash.one"], 3);
-    // Two points as they are, two each with two things moved two ways, and three samples.
+    // Two unchanged points, the same two with each of two parameters moved both ways, and three
+    // samples.
     assert_eq!(ran, 2 + 8 + 6);
     let [follows, latency, read_back] = report.rows.as_slice() else {
         panic!("{:?}", report.rows);
@@ -171,15 +172,15 @@ fn a_name_that_moves_nothing_is_refused() {
     ] {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
-    // What was read in a source, and what follows from others, stays.
+    // Values read in a source and derived values stay.
     for name in ["ixp2400 scratch.bytes", "ixp2400 sram.atomic"] {
         assert!(!names.contains(&name), "{name}");
     }
 }
 
-/// What a study lists as chosen is what its systems have, and the settings that move it do
-/// so: with the listed value the programs are word for word those that are shipped, with
-/// another one they are not.
+/// Values that a study lists as chosen equal those of its systems, and their settings have an
+/// effect: with the listed value, the programs equal the shipped ones word for word; with another
+/// value, they do not.
 #[test]
 fn chosen_constants_are_those_of_the_systems() {
     let root = root();

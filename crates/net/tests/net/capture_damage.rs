@@ -1,4 +1,4 @@
-//! Whatever the bytes, reading ends in frames or in an error that names the file.
+//! Whatever the bytes, reading gives frames or an error that names the file.
 
 use std::io::Write;
 
@@ -84,7 +84,7 @@ fn a_file_cut_anywhere_gives_its_whole_frames_or_says_that_it_is_cut() {
                     assert!(frames_before < whole.frames.len() as u64 + 1);
                     assert_eq!((seen, compressed), (length as u64, false));
                     assert_eq!(path.to_str(), Some("cut.pcap"));
-                    // What stands before the place named is whole, and holds as many frames as it says.
+                    // The part before the reported position is intact, with the reported number of frames.
                     if offset > 0 {
                         let before =
                             Capture::from_bytes("cut.pcap", &file[..offset as usize]).unwrap();
@@ -136,8 +136,8 @@ fn names_the_file(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whether bytes could begin with a record of ERF: a type that the format has, and a length behind
-/// its header of 16 bytes that ends within the file.
+/// Whether bytes could begin with an ERF record: a type that the format defines, and a length past
+/// the 16-byte header that ends within the file.
 fn is_an_erf_record(bytes: &[u8]) -> bool {
     let Some(&[kind, _, high, low]) = bytes.get(8..12) else {
         return false;
@@ -151,7 +151,7 @@ proptest! {
 
     #[test]
     fn random_bytes_are_an_error_with_the_path(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        // ERF has no magic number: a few random bytes are a record of it as good as any other.
+        // ERF has no magic number: a few random bytes can form a valid record.
         match Capture::from_bytes("some/where.pcap", &bytes) {
             Err(error) => prop_assert!(error.to_string().contains("some/where.pcap")),
             Ok(_) => prop_assert!(is_an_erf_record(&bytes), "read as frames: {bytes:?}"),

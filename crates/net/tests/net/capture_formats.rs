@@ -1,4 +1,4 @@
-//! Captures of every supported form, made by hand, come out as what was put in.
+//! Captures of every supported format, made by hand, are read correctly.
 
 use crate::handmade::*;
 use npsim_net::capture::{Capture, CaptureError};
@@ -306,7 +306,7 @@ fn blocks_that_do_not_matter_are_passed_over_even_if_damaged() {
 
 #[test]
 fn a_frame_check_sequence_is_removed() {
-    // Classic: 2 units of 16 bits, and the flag that says so.
+    // Classic: 2 units of 16 bits, and the corresponding flag.
     let mut file = classic_header(Order::Little, MICROSECONDS, 0x2400_0001);
     file.extend(classic_record(Order::Little, 1, 0, 64, &frame(1, 64)));
     file.extend(classic_record(Order::Little, 1, 0, 1518, &frame(2, 100)));
@@ -371,7 +371,7 @@ fn other_link_types_are_named_with_what_to_do() {
     assert!(refused(&used).contains("interface `wlan0`"));
 }
 
-/// As every reader of captures that users know does.
+/// As in every common capture reader.
 #[test]
 fn a_time_with_a_second_or_more_beside_its_seconds_is_carried_over() {
     let order = Order::Big;
@@ -469,7 +469,7 @@ fn resolutions_finer_than_a_nanosecond_are_cut_to_it() {
 #[test]
 fn options_that_are_not_as_they_should_be_are_noted_and_matter_to_no_frame() {
     let order = Order::Little;
-    // A resolution of two bytes is none: these are microseconds.
+    // A resolution of two bytes is ignored: these are microseconds.
     let odd = [
         option(order, 1, b"caf\xe9"),
         option(order, IF_TSRESOL, &[9, 0]),
@@ -504,7 +504,7 @@ fn options_that_are_not_as_they_should_be_are_noted_and_matter_to_no_frame() {
     assert_eq!(capture.interfaces, ["caf\u{fffd}"]);
     // Two texts and four lengths at the interface, a text, a length and a list at packets.
     assert_eq!(capture.notes.odd_options, 9);
-    // A section header may have such a comment, too.
+    // A section header may also have such a comment.
     let commented = [
         order.u32(0x1a2b_3c4d),
         order.u16(1),
@@ -544,7 +544,7 @@ fn a_packet_says_itself_how_long_its_fcs_is() {
         .concat();
         let lengths: Vec<_> = read(&file).frames.iter().map(|it| it.bytes.len()).collect();
         assert_eq!(lengths, [60, 60, 62]);
-        // Such a length makes one of the interface that makes no sense harmless.
+        // Such a length makes an invalid length of the interface harmless.
         let senseless = [
             section(order),
             interface(order, 1, 0, &[option(order, IF_FCSLEN, &[7])]),
@@ -627,7 +627,7 @@ fn losses_that_a_capture_counts_itself_are_noted() {
             with_drops(&order.u64(40)),
             with_drops(&[1; 3]),
             old(2),
-            // It is not known how many.
+            // The number is not known.
             old(u16::MAX),
         ]
         .concat();

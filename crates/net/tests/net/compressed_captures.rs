@@ -1,4 +1,4 @@
-//! Compressed captures are what was compressed, and damage to them is seen.
+//! Compressed captures give the original, and damage to them is detected.
 
 use std::io::Write;
 
@@ -55,7 +55,7 @@ fn zstd_in_one_or_several_frames() {
     let mut file = classic_header(Order::Little, MICROSECONDS, 1);
     file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
     let more = classic_record(Order::Little, 2, 0, 60, &frame(2, 60));
-    // A frame that holds nothing stands between them.
+    // An empty frame is between them.
     let nothing = [&[0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], &[9; 3]].concat();
     let frames = [nothing.clone(), zstd(&file), nothing, zstd(&more)].concat();
     file.extend(more);
@@ -75,7 +75,7 @@ fn zstd_in_one_or_several_frames() {
             "{length}: {error}"
         );
     }
-    // Not one changed byte goes unseen.
+    // Every changed byte is detected.
     for place in 4..whole.len() {
         let mut changed = whole.clone();
         changed[place] ^= 0x10;

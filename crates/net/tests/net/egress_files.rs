@@ -50,7 +50,7 @@ fn an_unfinished_file_leaves_nothing_and_spares_the_older_one() {
     fs::write(&path, b"older").unwrap();
     let mut sink = create(&path).unwrap();
     sink.write(0, 0, &[1; 60]).unwrap();
-    // Beside it is a file with a hidden name, or with none at all.
+    // There is also a file with a hidden name, or with none.
     let beside = names(folder.path());
     let others = beside.iter().filter(|name| *name != "out.pcap");
     assert!(others.clone().count() <= 1, "{beside:?}");

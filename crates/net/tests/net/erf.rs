@@ -1,4 +1,4 @@
-//! ERF, made by hand: records of all kinds, and records that are not as the format says.
+//! ERF, made by hand: records of all kinds, and records that violate the format.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use npsim_net::capture::{Capture, CaptureError, CaptureReader};
 const TIME: u64 = 1_700_000_000 << 32 | 1 << 31;
 const SECOND: u64 = 1 << 32;
 
-/// A record whose lengths are given.
+/// A record with the given lengths.
 fn raw(ticks: u64, (kind, flags): (u8, u8), lost: u16, wire: u16, body: &[u8]) -> Vec<u8> {
     let mut record = ticks.to_le_bytes().to_vec();
     record.extend([kind, flags]);
@@ -20,8 +20,7 @@ fn raw(ticks: u64, (kind, flags): (u8, u8), lost: u16, wire: u16, body: &[u8]) -
     record
 }
 
-/// An Ethernet record as cards write it: two bytes before the frame, an FCS behind it, and filled up
-/// to eight bytes.
+/// An Ethernet record as cards write it: two bytes before the frame, an FCS after it, and padding to eight bytes.
 fn ethernet(ticks: u64, flags: u8, lost: u16, bytes: &[u8]) -> Vec<u8> {
     let mut body = [&[0, 0], bytes, &[0xfc; 4]].concat();
     body.resize(body.len().next_multiple_of(8), 0);
@@ -86,7 +85,7 @@ fn erf_is_recognised_by_its_records_or_its_name() {
         let reader = CaptureReader::from_bytes(name, file[..length].to_vec()).unwrap();
         assert_eq!(reader.format(), "ERF", "{name}");
     }
-    // What could be anything is none without the name.
+    // Ambiguous bytes are not taken for ERF without the file name.
     let odd = raw(0, (2, 0), 0, 64, &[0; 16]);
     let error = Capture::from_bytes("x", &odd).unwrap_err();
     assert!(matches!(error, CaptureError::NotACapture { .. }), "{error}");
@@ -99,7 +98,7 @@ fn erf_is_recognised_by_its_records_or_its_name() {
         let error = Capture::from_bytes("x", text).unwrap_err();
         assert!(matches!(error, CaptureError::NotACapture { .. }), "{error}");
     }
-    // A file of that name that begins as another format does is of that one.
+    // A file with that name that begins like another format is of that format.
     let other = fs::read("../../traces/mixed.pcap").unwrap();
     assert!(!read(&other).frames.is_empty());
 }
@@ -120,7 +119,7 @@ fn erf_variants_and_extension_headers_are_read() {
     let capture = read(&file);
     assert_eq!(capture.frames.len(), 4);
     assert!(capture.frames.iter().all(|it| it.bytes == frame(7, 60)));
-    // A colour is no loss.
+    // A colour is not a loss.
     assert_eq!(capture.notes.lost_before, 1);
 }
 

@@ -14,7 +14,7 @@ fn measured(numbers: &[u64], threshold: u64) -> OrderMeasures {
     left.total(threshold)
 }
 
-/// The first of each number, in order.
+/// The first packet with each number, in order.
 fn without_duplicates(numbers: &[u64]) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     let firsts = numbers.iter().copied();
@@ -26,7 +26,7 @@ fn ranked(numbers: &[u64]) -> Vec<u64> {
     numbers.iter().map(|&number| rank(number)).collect()
 }
 
-/// A receiver with a set of what it holds back, and its sender.
+/// A receiver with its set of held-back packets, and its sender.
 #[derive(Default)]
 struct Receiver {
     next: u64,
@@ -47,8 +47,8 @@ impl Receiver {
     }
 }
 
-/// Receive indices as RFC 5236 hands them out, by going through lists: what waits at the window's head
-/// gets the next index whose packet is in the window or in the buffer.
+/// Receive indices as assigned by RFC 5236, by searching lists: the packet expected at the window's head gets the next
+/// index whose packet is in the window or in the buffer.
 fn density(ranks: &[u64], threshold: u64) -> (BTreeMap<i64, u64>, u64) {
     let mut counts = BTreeMap::new();
     let mut beyond = 0;
@@ -124,7 +124,8 @@ fn model(numbers: &[u64], threshold: u64) -> OrderMeasures {
     order
 }
 
-/// What a chip with several contexts does: each packet gets a delay, and they leave by when they are done.
+/// The reordering of a chip with several contexts: each packet gets a delay, and packets leave in the order in which
+/// they are done.
 fn delayed() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(0u64..12, 0..120).prop_map(|delays| {
         let mut done: Vec<(u64, u64)> = (0..)
@@ -241,8 +242,8 @@ proptest! {
         let cut = cut.index(numbers.len() + 1);
         let threshold = 200;
         let (before, after) = numbers.split_at(cut);
-        // What the part after the cut counts does not depend on what does not count; together with what
-        // the part before counts, seen from the end of the run, it is all.
+        // The counts after the cut do not depend on packets that do not count; together with the counts before the cut,
+        // taken at the end of the run, they make the whole.
         let mut left = Sequences::counted();
         for &number in before {
             left.note((), number);

@@ -1,4 +1,4 @@
-//! Recordings of live runs: read back to the cycle, whole or cut off.
+//! Recordings of live runs, read back to the cycle, complete or truncated.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn head(hertz: u64) -> RecordingHead {
     }
 }
 
-/// A recording with frames of port, cycle and length, and a command before the third.
+/// A recording with frames of the given port, cycle and length, and a command before the third.
 fn recorded(hertz: u64, frames: &[(u8, u64, usize)], ends: bool) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("live.pcapng");
@@ -64,7 +64,7 @@ fn replayed(path: &Path) -> (Replay, Vec<LineFrame>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Each frame begins in its cycle again and ends where it ended, for every clock.
+    /// Each frame begins in its original cycle and ends where it ended, for every clock.
     #[test]
     fn recordings_give_the_cycles_back(
         hertz in 100_000_000_u64..2_000_000_000,

@@ -11,7 +11,7 @@ use npsim_net::pace::{PortAssignment, PortLine, Replay, ReplayError, schedule};
 
 use crate::traces;
 
-/// What has no Ethernet header is refused, or gets one and is played like any frame.
+/// Frames without an Ethernet header are refused, or get one and are played like any frame.
 #[test]
 fn packets_without_ethernet_headers_are_framed_on_request() {
     use crate::handmade::{MICROSECONDS, Order, classic_header, classic_record};

@@ -1,4 +1,4 @@
-//! The captures in `traces/` are what their README says.
+//! The captures in `traces/` are as described in their README.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Captures of several ports: what is written is what is read.
+//! Captures of several ports are read back as they were written.
 
 use std::path::Path;
 
@@ -144,7 +144,7 @@ fn a_census_finds_what_a_load_has() {
         ("ipv4 tcp", 10),
         ("arp", 10),
         ("ipv6 udp", 10),
-        // What has options carries a protocol for experiments.
+        // Packets with options carry an experimental protocol.
         ("ipv4 protocol 253", 10),
     ] {
         about(census.protocols[protocol], percent);

@@ -1,5 +1,5 @@
-//! The models of routers and the microcode in a chip agree: packet by packet and interval by interval
-//! where both saw the same, and in what comes of it where hosts react.
+//! The router models and the microcode in a chip agree: packet by packet and interval by interval for the same input,
+//! and in the overall results where hosts react.
 
 mod quick_start;
 mod rcp;
@@ -15,12 +15,12 @@ use npsim_network_file::results::Results;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::time::{MICROSECOND, Time};
 
-/// The group of the port that the bottleneck is on.
+/// The group of the bottleneck's port.
 const GROUP: usize = 1;
-/// How often the chip is looked into; the shortest interval of a law has 500 us.
+/// The interval between checks of the chip; the shortest interval of a law is 500 us.
 const LOOK: Time = 20 * MICROSECOND;
-/// Longer than a packet needs to where the microcode counts and stamps it, shorter than one between
-/// two looks and two packets.
+/// Longer than a packet takes until the microcode counts and stamps it, and shorter than the time
+/// between two checks or two packets.
 const LATENCY: Time = 30 * MICROSECOND;
 
 fn path(name: &str) -> PathBuf {
@@ -48,8 +48,8 @@ fn go_on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The network with a model in place of the chip: as late as the chip, with the bytes of Ethernet on
-/// the line and with the queue that the microcode has.
+/// The network with a model in place of the chip: with the latency of the chip, the bytes of Ethernet on the line, and
+/// the queue of the microcode.
 fn with_model(text: &str, model: &str) -> String {
     let begin = text.find("[[router]]").expect("a router");
     let end = text.find("[[link]]").expect("a link");
@@ -61,8 +61,8 @@ fn with_model(text: &str, model: &str) -> String {
         .replace("delay = \"248ms\"", queue)
 }
 
-/// What came to the chip for the bottleneck, by the time of its last bit, and what left, by that of
-/// its first.
+/// Frames that arrived at the chip for the bottleneck, by the time of their last bit, and frames
+/// that left, by that of their first.
 struct Watch {
     into: usize,
     out: usize,
@@ -93,8 +93,8 @@ impl Watch {
 }
 
 impl Watch {
-    /// How many of the frames that came microcode may have counted that is looked into at a time: it
-    /// may not have come to those of the last moments.
+    /// The numbers of arrived frames that the microcode may have counted at the time of a check: it may not have
+    /// reached the latest ones.
     fn counted_by(&self, seen: Time) -> std::ops::RangeInclusive<usize> {
         let came = &self.came;
         let first = came.partition_point(|(at, _)| at + LOOK + LATENCY < seen);
@@ -117,22 +117,21 @@ impl Tap for Watch {
     }
 }
 
-/// Of states that were looked at one after the other, by the time at which each was seen first, those
-/// that a packet which came at a time may have met. A state holds from some time between the look
-/// before and this one on, and a packet meets it within [`LATENCY`]; what is published takes up to
-/// `publishes` from then on.
+/// From a sequence of observed states, each with the time of its first observation, those that a packet arriving at a
+/// time may have met. A state holds from some time between the previous check and this one, and a packet meets it
+/// within [`LATENCY`]; publishing it takes up to `publishes` more.
 fn met(seen: &[Time], came: Time, publishes: Time) -> std::ops::Range<usize> {
     let first = seen.partition_point(|at| at + publishes <= came);
     let last = seen.partition_point(|at| at.saturating_sub(LOOK) <= came + LATENCY);
     first.saturating_sub(1)..last
 }
 
-/// How far means may be apart: so much, or this share of the model's.
+/// The allowed difference of means: absolute, or as a share of the model's mean.
 struct Bounds<const N: usize>([(&'static str, f64, f64); N]);
 
 impl Bounds<4> {
-    /// Of what [`line_of`] measures: 1 % of the line, two packets or 5 % of the queue, 0.02 of Jain's
-    /// index, 20 % of the drops.
+    /// For the results of [`line_of`]: 1 % of the line, two packets or 5 % of the queue, 0.02 of Jain's index, 20 % of
+    /// the drops.
     const OF_A_LINE: Self = Self([
         ("utilisation", 0.01, 0.0),
         ("mean queue", 2_000.0, 0.05),
@@ -141,7 +140,7 @@ impl Bounds<4> {
     ]);
 }
 
-/// Utilisation, mean queue and drops of the bottleneck, and how its flows share it.
+/// Utilisation, mean queue and drops of the bottleneck, and the fairness of its flows.
 fn line_of(results: &Results) -> [f64; 4] {
     let mut lines = results.lines.iter();
     let line = lines
@@ -155,8 +154,8 @@ fn line_of(results: &Results) -> [f64; 4] {
     ]
 }
 
-/// Flows that come one after the other, so that nothing is in their way, take as long through a chip
-/// as through a model that is as late: to 0.5 %. Each takes more than `least` seconds.
+/// Flows that run one after the other, without interference, take as long through a chip as through a model with the
+/// same latency, to within 0.5 %. Each takes more than `least` seconds.
 fn assert_bypassed(chip: &str, model: &str, least: f64) {
     let took = |text: &str| {
         let file = parsed(text);
@@ -179,7 +178,7 @@ fn assert_bypassed(chip: &str, model: &str, least: f64) {
     assert_eq!(chip.len(), 4);
 }
 
-/// The mean of five values, and the half width of the interval in which it lies with 95 %.
+/// The mean of five values, and the half-width of its 95 % confidence interval.
 fn half_width(values: &[f64]) -> (f64, f64) {
     const STUDENT: f64 = 2.776;
     let count = values.len() as f64;
@@ -188,9 +187,9 @@ fn half_width(values: &[f64]) -> (f64, f64) {
     (mean, STUDENT * (variance / count).sqrt())
 }
 
-/// Runs a network with a chip and the same with a model five times each, with seeds that draw when
-/// flows begin. What is measured lies in the same intervals, and means are within the bounds of each
-/// other. Gives the means of the model.
+/// Runs a network with a chip and the same network with a model five times each, with seeds that draw the start times
+/// of flows. The confidence intervals overlap, and the means are within the bounds of each other. Returns the means of
+/// the model.
 fn assert_alike<const N: usize>(
     chip: &str,
     model: &str,
@@ -223,7 +222,7 @@ fn assert_alike<const N: usize>(
         println!("{what}: chip {one} +- {width}, model {other} +- {wide}");
         let off = (one - other).abs();
         assert!(
-            // On a chip's lines all takes whole cycles, which the model knows nothing of.
+            // On a chip's lines, everything takes whole cycles, unlike in the model.
             off <= width + wide + 1e-5 && off <= f64::max(*most, share * other),
             "{what}: chip {one} +- {width} {ours:?}, model {other} +- {wide} {model:?}"
         );

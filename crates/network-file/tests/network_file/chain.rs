@@ -29,7 +29,7 @@ fn chain_of(name: &str, routers: usize) -> NetworkFile {
     chain_with(name, routers, &[]).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The routers find each other by ARP, in networks of their own.
+/// The routers resolve each other by ARP, in separate networks.
 #[test]
 fn a_chain_of_routers_that_ask_by_arp_leads_through() {
     let one = chain_of("forward/arp.toml", 1);
@@ -40,7 +40,7 @@ fn a_chain_of_routers_that_ask_by_arp_leads_through() {
     assert_eq!(seen, small);
 }
 
-/// Frames are addressed to the port that they come to, which microcode may check.
+/// Frames are addressed to the port at which they arrive, which microcode may check.
 #[test]
 fn a_chain_of_routers_with_known_neighbours_leads_both_ways() {
     let strict = ["me.0.define={}"];
@@ -56,7 +56,7 @@ fn a_chain_of_routers_with_known_neighbours_leads_both_ways() {
         assert_eq!(arrived[0].node, 1 - end);
         let (_, _, ttl, payload) = udp(&arrived[0].bytes);
         assert_eq!((ttl, payload), (7, udp(&sent).3));
-        // As the project's route says.
+        // As in the project's route.
         assert_eq!(arrived[0].bytes[..6], [2, 0, 0x5e, 0x10, 0, 1 - end as u8]);
     }
 }

@@ -1,4 +1,4 @@
-//! Networks that are saved and gone on with end as if nothing had happened.
+//! Networks that are saved and resumed end as if they had not been interrupted.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,7 +13,7 @@ use npsim_project::assemble::assemble_project;
 use npsim_transport::time::Time;
 use proptest::prelude::*;
 
-/// Every transport and law, RED, losses, CPUs and random starts; nothing of it costs much.
+/// Every transport and law, RED, losses, CPUs and random starts, none of which costs much.
 const MODELS: &str = r#"
 name = "models"
 until = "8s"
@@ -77,7 +77,7 @@ transport = "udp"
 rate = "100kbps"
 "#;
 
-/// A shipped network with such settings.
+/// A shipped network with the given settings.
 fn shipped(name: &str, settings: &[&str]) -> NetworkFile {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks");
     let settings = settings.iter().map(|it| it.parse().expect("a setting"));
@@ -114,7 +114,7 @@ fn go_on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// All that goes over lines.
+/// Everything transmitted on lines.
 #[derive(Clone, Default, PartialEq)]
 struct Seen(Vec<(Time, usize, &'static str, Frame)>);
 
@@ -143,7 +143,7 @@ fn restored(file: &NetworkFile, threads: usize, bytes: &[u8]) -> Network {
     network
 }
 
-/// Runs to the end and gives all that was counted.
+/// Runs to the end and returns all counts.
 fn end(file: &NetworkFile, mut network: Network, seen: &mut Seen) -> String {
     let begin = fresh(file, 1).outside().counters();
     network.run_to(file.until, seen, &go_on).expect("no fault");
@@ -152,8 +152,9 @@ fn end(file: &NetworkFile, mut network: Network, seen: &mut Seen) -> String {
     serde_json::to_string(&results).expect("JSON")
 }
 
-/// Saves at some times, in parts per million of the run, and goes on from each in a new network and
-/// with other threads: to the next of them, where the states are the same, and to the end.
+/// Saves at some times, in parts per million of the run, and resumes from each in a new network
+/// with another number of threads: to the next time, where the states must be equal, and to the
+/// end.
 fn check(file: &NetworkFile, times: &[u64]) {
     let mut seen = Seen::default();
     let results = end(file, fresh(file, 1), &mut seen);
@@ -211,7 +212,7 @@ fn messages_under_way_go_on() {
     check(&file, &[2_333, 500_000, 668_900]);
 }
 
-/// An interrupted run has chips at other times than the rest, and goes on all the same.
+/// An interrupted run has chips at times that differ from the rest, and can still be resumed.
 #[test]
 fn a_network_that_was_broken_off_goes_on() {
     let file = chip();
@@ -261,7 +262,7 @@ fn a_state_of_another_network_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the bytes say, a network takes them over or refuses them.
+    /// Whatever the bytes, a network accepts or rejects them.
     #[test]
     fn a_forged_state_is_taken_or_refused(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 1..6usize), 1..8),

@@ -19,7 +19,8 @@ use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::RunSettings;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
 
-/// Two hosts at the ends of so many forwarders in a row. Lines between chips have 1 Gb/s and 5 us.
+/// Two hosts at the ends of a row of the given number of forwarders. Lines between chips have 1
+/// Gb/s and 5 us.
 fn row(chips: usize, rest: &str) -> String {
     let mut text = "name = \"row\"\nuntil = \"20ms\"\n".to_owned();
     for (name, address) in [("a", "10.0.0.10"), ("b", "10.1.0.10")] {
@@ -73,7 +74,7 @@ pub fn go_on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Runs to the end of the file in steps and gives all results as JSON.
+/// Runs to the end of the file in steps and returns all results as JSON.
 fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
     let (outside, systems) = ready(file);
     let mut network = Network::new(outside, systems)
@@ -112,7 +113,7 @@ fn neither_threads_nor_steps_change_anything() {
     for (threads, step) in [
         (2, file.until),
         (8, file.until),
-        // A step that is no whole number of cycles.
+        // A step that is not a whole number of cycles.
         (1, 777_777_777),
         (2, 31 * MICROSECOND + 1),
     ] {
@@ -123,13 +124,13 @@ fn neither_threads_nor_steps_change_anything() {
     }
 }
 
-/// A chip in place of which a model stands that is as late as the chip is.
+/// A chip, and a model in its place with the same latency.
 #[test]
 fn a_chip_is_a_fifo_with_its_latency() {
     let chip = counters(&row(1, SACK));
     let delivered = |counters: &NetworkCounters| counters.flows[0].delivered as f64;
-    // The window limits the flow, so that its rate is the window in a round-trip time: that of the
-    // links, and of the chip both ways. The model has Ethernet's bytes as a setting.
+    // The window limits the flow, so its rate is one window per round-trip time: that of the links,
+    // and of the chip both ways. The model has a setting for Ethernet's bytes.
     let model = |latency: Time| {
         let text = row(1, SACK)
             .replace(
@@ -142,7 +143,8 @@ fn a_chip_is_a_fifo_with_its_latency() {
             .replace("delay = \"5us\"\n", "delay = \"5us\"\noverhead = 38\n");
         counters(&text)
     };
-    // Measured by the chip itself, from last bit in to last bit out, less the time on the line out.
+    // Measured by the chip itself, from last bit in to last bit out, minus the time on the outgoing
+    // line.
     let file = file(&row(1, SACK));
     let begin = ready(&file).0.counters();
     let network = ran(&file);
@@ -185,7 +187,7 @@ impl LineTap for Starts {
     }
 }
 
-/// What a chain of chips does to frames that come in at the same times.
+/// The effect of a chain of chips on frames that arrive at the same times.
 #[test]
 fn a_row_of_chips_is_a_chain() {
     const UDP: &str = "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"700Mbps\"\npacket = 400\nuntil = \"2ms\"\n";
@@ -202,7 +204,7 @@ fn a_row_of_chips_is_a_chain() {
         .expect("no fault");
     assert!(sent.1.len() > 300);
 
-    // Traffic into a chain, in which frames that leave by port 1 come in at port 1 again.
+    // Traffic into a chain in which frames that leave by port 1 arrive at port 1 of the next chip.
     let bits = (400 + 26) * 8;
     let frames: Vec<_> = { sent.1.iter().enumerate() }
         .map(|(number, at)| {
@@ -244,7 +246,7 @@ fn a_row_of_chips_is_a_chain() {
     assert_eq!(left.1, chain);
 }
 
-/// The datagrams of such a flow as they stand on a line.
+/// The datagrams of such a flow as transmitted on a line.
 fn udp(number: u64) -> Vec<u8> {
     let mut packet = vec![0; 400];
     packet[..4].copy_from_slice(&[0x45, 0, 1, 144]);
@@ -260,12 +262,12 @@ fn udp(number: u64) -> Vec<u8> {
     packet
 }
 
-/// A chip to which nothing comes costs next to nothing, alone and among others.
+/// A chip without arrivals costs next to nothing, alone and among others.
 #[test]
 fn idle_chips_are_skipped() {
     let quiet =
         "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"sack\"\nstart = \"5ms\"\nbytes = 2000\n";
-    // Of neighbours that are near, no run is as long as a search for recurring time.
+    // With near neighbours, no run is as long as a search for recurring time.
     for (chips, delay) in [
         (1, "100us"),
         (3, "100us"),
@@ -273,7 +275,7 @@ fn idle_chips_are_skipped() {
         (3, "5us"),
         (3, "1us"),
     ] {
-        // Contexts of this router look for work all the time.
+        // Contexts of this router poll for work all the time.
         let text = row(chips, quiet)
             .replace("microcode/forward", "microcode/router")
             .replace("delay = \"5us\"", &format!("delay = \"{delay}\""));
@@ -288,7 +290,7 @@ fn idle_chips_are_skipped() {
     }
 }
 
-/// Every frame is somewhere: with its host, gone, or in flight.
+/// Every frame is accounted for: delivered to its host, lost, or in flight.
 #[test]
 fn drops_of_a_chip_are_in_its_counters() {
     // 1 Gb/s into 100 Mb/s.
@@ -305,7 +307,7 @@ fn drops_of_a_chip_are_in_its_counters() {
     let flow = &counters.flows[0];
     let node = &results.routers[0].node;
     assert!(node.packets.dropped_microcode > 100, "{:?}", node.packets);
-    // What was dropped after the last packet that left is not counted with the flow.
+    // Drops after the last packet that left are not counted for the flow.
     let unknown = flow.sent.packets - flow.arrived.packets - flow.gone.packets;
     assert_eq!(flow.gone.packets + unknown, node.packets.dropped_microcode);
     assert!(unknown < 20, "{unknown}");
@@ -400,7 +402,7 @@ fn mistakes_at_chips_have_places() {
 
 #[test]
 fn microcode_that_does_not_assemble_is_told() {
-    // The source alone lacks all that the router's project defines.
+    // The source alone lacks the definitions of the router's project.
     let other = "../router/processing/processing.uc";
     let system = "system = \"../../microcode/forward\"";
     let problem = mistake(&row(1, SACK).replace(

@@ -4,7 +4,8 @@ use npsim_network::counters::NetworkCounters;
 use npsim_network::{NoTap, Simulation};
 use npsim_network_file::file::NetworkFile;
 
-/// Two hosts on a fast wire, the first with the CPU that `cpu` says; a second that `from` begins.
+/// Two hosts on a fast wire, the first with the CPU described by `cpu`; returns the counters of the
+/// second from 1 s to 2 s.
 fn run(cpu: &str, flow: &str) -> NetworkCounters {
     let text = format!(
         "name = \"two\"\nuntil = \"2s\"\n\
@@ -31,7 +32,7 @@ fn a_cpu_that_is_fast_enough_delays_and_loses_nothing() {
     assert!(free.cpus.is_empty());
     let busy = run("cpu = { cores = 2, packet = \"20us\" }", DATAGRAMS);
     assert_eq!(busy.flows[0].reached.packets, free.flows[0].reached.packets);
-    // 20 us of each 200 us that two cores have, and a timer that costs nothing.
+    // 20 us of the 200 us of two cores, and a timer without cost.
     let used = busy.cpus[0].utilisation();
     assert!((used - 0.1).abs() < 0.001, "{used}");
 }
@@ -50,7 +51,7 @@ fn timers_and_ticks_cost_as_well() {
     let used = |cpu: &str| run(cpu, DATAGRAMS).cpus[0].utilisation();
     let timers = used("cpu = { timer = \"10us\" }");
     assert!((timers - 0.1).abs() < 0.001, "{timers}");
-    // Each timer has a time of its own here.
+    // Each timer has its own time here.
     let ticks = used("cpu = { tick = \"30us\" }");
     assert!((ticks - 0.3).abs() < 0.001, "{ticks}");
 }
@@ -60,7 +61,7 @@ fn acknowledgements_wait_for_the_cpu_too() {
     let flow = "transport = \"sack\"\nhost = { window_limit = 1460 }";
     let rtt = |cpu: &str| {
         let counters = run(cpu, flow);
-        // A segment a round-trip time.
+        // One segment per round-trip time.
         1_460.0 * 8.0 / counters.goodput(0)
     };
     let (free, busy) = (rtt(""), rtt("cpu = { cores = 16, packet = \"100us\" }"));
@@ -70,7 +71,7 @@ fn acknowledgements_wait_for_the_cpu_too() {
 
 #[test]
 fn many_cores_do_not_reorder_a_flow() {
-    // A burst of each tick on cores whose timers take longer than packets.
+    // A burst for each tick, on cores whose timers take longer than packets.
     let flow = "transport = \"srp\"\nhost = { pacing = \"100Hz\" }";
     let cpu = "cpu = { cores = 16, packet = \"20us\", timer = \"200us\" }";
     let flows = run(cpu, flow).flows;

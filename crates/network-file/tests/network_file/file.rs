@@ -1,4 +1,4 @@
-//! Network files: what they come to, and mistakes in them.
+//! Network files: the resulting networks, and mistakes in files.
 
 use npsim_network::topology::{NodeKind, QueueLimit, Transport};
 use npsim_network_file::file::NetworkFile;
@@ -82,7 +82,7 @@ fn a_scale_moves_times_and_rates_alone() {
     );
 }
 
-/// Changes a part of the file; the message that comes of it.
+/// Changes a part of the file; returns the resulting message.
 fn with(from: &str, to: &str) -> String {
     assert!(FILE.contains(from), "{from}");
     problem(&FILE.replacen(from, to, 1))
@@ -309,7 +309,7 @@ fn mistakes_are_told_with_their_places() {
     }
 }
 
-/// When flows open, in a run that is drawn from a seed, and in replicates of it.
+/// Times at which flows open, in a run drawn from a seed and in replicates of it.
 #[test]
 fn replicates_open_their_flows_within_a_round_trip_time() {
     let starts = |file: &NetworkFile| -> Vec<u64> {
@@ -331,14 +331,14 @@ fn replicates_open_their_flows_within_a_round_trip_time() {
     let first = replicate(FILE, 1001);
     assert_eq!(first, replicate(FILE, 1001));
     assert_ne!(first, replicate(FILE, 1002));
-    // 1 ms and 1 ms to the router and 248 ms behind it, there and back.
+    // 1 ms and 1 ms to the router and 248 ms after it, in both directions.
     let trip = 500 * MILLISECOND;
     assert!(first.iter().all(|start| *start < trip), "{first:?}");
     let mut distinct = first.clone();
     distinct.sort_unstable();
     distinct.dedup();
     assert_eq!(distinct.len(), 4, "{first:?}");
-    // What a file says of its flows stays so.
+    // Start times given in a file remain.
     let none = FILE.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
     assert_eq!(replicate(&none, 1001), starts(&plain));
     let tenth = FILE.replace("packet = 1000", "packet = 1000\nspread = \"0.1rtt\"");
@@ -381,7 +381,7 @@ fn routers_that_do_not_know_what_flows_ask_are_noted() {
         );
         assert_eq!(notes(&text(transport)), [""; 0], "{transport}");
     }
-    // Where only switches are on the way, nothing answers either.
+    // If there are only switches on the path, nothing answers either.
     let straight = FILE
         .replace(
             "between = [\"left\", \"r1\"]",
@@ -407,7 +407,7 @@ fn jains_index_is_of_flows_that_were_open_and_delivered() {
         counters.jain(&file.topology, 0..file.topology.flows.len())
     };
     assert_eq!(run(FILE, 100), None, "nothing has come yet");
-    // One of the four goes on alone: the others begin after the end, or were done before.
+    // One of the four continues alone: the others begin after the end, or were done before.
     let late = FILE.replace("packet = 1000", "packet = 1000\nstep = \"100s\"");
     assert_eq!(run(&late, 5_000), Some(1.0));
     let udp = |keys: &str| {

@@ -1,4 +1,4 @@
-//! Hosts that are interfaces: whole frames go into a network and come out of it.
+//! Hosts that are interfaces: complete frames enter and leave a network.
 
 use std::net::Ipv4Addr;
 
@@ -116,7 +116,7 @@ pub fn datagram(from: (Mac, [u8; 4]), to: (Mac, [u8; 4])) -> Vec<u8> {
     bytes
 }
 
-/// A message of ARP: what it is for, and the addresses of its sender.
+/// An ARP message: its operation, and the addresses of its sender.
 fn arp(frame: &OutgoingFrame) -> (ArpOperation, Mac, Ipv4Addr) {
     let packet = SlicedPacket::from_ethernet(&frame.bytes).expect("a packet");
     let Some(NetSlice::Arp(arp)) = packet.net else {
@@ -129,7 +129,7 @@ fn arp(frame: &OutgoingFrame) -> (ArpOperation, Mac, Ipv4Addr) {
     (arp.operation, arp.sender_mac, arp.sender_ipv4.into())
 }
 
-/// Ethernet's addresses, the time to live and the payload of a packet of UDP with right checksums.
+/// Ethernet addresses, time to live and payload of a UDP packet with correct checksums.
 pub fn udp(bytes: &[u8]) -> (Mac, Mac, u8, Vec<u8>) {
     let packet = SlicedPacket::from_ethernet(bytes).expect("a packet");
     let Some(etherparse::LinkSlice::Ethernet2(link)) = &packet.link else {
@@ -155,7 +155,7 @@ pub fn udp(bytes: &[u8]) -> (Mac, Mac, u8, Vec<u8>) {
     )
 }
 
-/// Runs in steps, and gives all that comes out.
+/// Runs in steps and returns all frames that come out.
 pub fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame> {
     let mut frames = Vec::new();
     while network.outside().now() < until {
@@ -166,15 +166,15 @@ pub fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame>
     frames
 }
 
-/// What comes out of a network with a chip.
+/// The frames that come out of a network with a chip.
 fn through_the_chip(threads: usize, step: Time) -> Vec<OutgoingFrame> {
     let seen = through_routers(network(CHIP).with_threads(threads), 1, step);
     assert!(seen[0].at > 20 * MICROSECOND, "{}", seen[0].at);
     seen
 }
 
-/// What comes out of a network with chips between its ends: a request of ARP is asked of the first, and a datagram
-/// sent through all of them, the receiver of which the last has to find by ARP.
+/// The frames that come out of a network with chips between its ends: an ARP request is sent to the first, and a
+/// datagram through all of them, whose receiver the last must resolve by ARP.
 pub fn through_routers(mut network: Network, routers: u8, step: Time) -> Vec<OutgoingFrame> {
     network.inject(0, &request(A, PORT.1), 0).expect("an end");
     let mut seen = out(&mut network, MILLISECOND, step);
@@ -234,7 +234,7 @@ fn interfaces_at_a_router_model_are_joined_by_addresses() {
             panic!("{seen:?}");
         };
         assert_eq!((operation, from), (ArpOperation::REPLY, wanted.into()));
-        // As real stations do before they send anything else.
+        // As real stations do before sending anything else.
         network
             .inject(1, &request(B, PORT.1), network.outside().now())
             .expect("an end");
@@ -250,7 +250,7 @@ fn interfaces_at_a_router_model_are_joined_by_addresses() {
         assert_eq!((to, by, ttl), (B.0, router, 8));
         assert_eq!(payload, udp(&datagram(A, B)).3);
     }
-    // A host on the link answers for itself, and none for the asker's own address.
+    // A host on the link answers for itself, and none answers for the requester's own address.
     let at = network.outside().now();
     network
         .inject(0, &request(A, [10, 1, 0, 3]), at)
@@ -265,7 +265,7 @@ fn interfaces_at_a_router_model_are_joined_by_addresses() {
 #[test]
 fn frames_that_are_known_early_come_in_as_those_that_are_not() {
     let other: Mac = [2, 0, 0, 0, 0, 0xaa];
-    // A station whose address changes while answers are on their way, and one beside it.
+    // A station whose address changes while answers are in flight, and another one.
     let mut coming = Vec::new();
     for number in 0..40 {
         let at = 1 + number * 37 * MICROSECOND;
@@ -284,7 +284,7 @@ fn frames_that_are_known_early_come_in_as_those_that_are_not() {
         let mut late = network(text);
         let mut left = Vec::new();
         for (node, bytes, at) in &coming {
-            // All that happens before the frame's time has happened.
+            // All events before the frame's time have been processed.
             let now = late.outside().now().max(at - 1);
             left.extend(out(&mut late, now, MICROSECOND));
             late.inject(*node, bytes, *at).expect("an end");
@@ -319,7 +319,7 @@ fn a_frame_that_cannot_come_in_is_refused() {
         network.inject(0, &frame[..13], MILLISECOND),
         Err(InjectError::Short(13))
     );
-    // A frame is on its way from when it comes in.
+    // A frame is in flight from its arrival on.
     network.inject(0, &frame, MILLISECOND).expect("an end");
     assert_eq!(network.next_at(), MILLISECOND);
 }

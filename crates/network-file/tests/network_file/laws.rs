@@ -1,4 +1,4 @@
-//! What routers' laws do for flows.
+//! The effect of routers' control laws on flows.
 
 use npsim_network::counters::NetworkCounters;
 use npsim_network::{Network, NoTap, Simulation};
@@ -57,7 +57,7 @@ fn rcp_shares_the_line_at_once_and_evenly() {
         "{}",
         line.mean_queue_bytes
     );
-    // In the last seconds all four have been there for long.
+    // In the last seconds, all four have been active for a long time.
     let shares: Vec<f64> = results.flows.iter().filter_map(|flow| flow.share).collect();
     assert!(
         shares[0] > shares[3],
@@ -126,7 +126,7 @@ fn datagrams_take_what_they_want_and_tcp_the_rest() {
             .filter(|flow| flow.name.starts_with(name));
         flows.map(|flow| flow.goodput_bps).sum()
     };
-    // Four of 1 Mb/s for two thirds of the time, but for what the queue drops.
+    // Four of 1 Mb/s for two thirds of the time, minus the drops of the queue.
     assert!((2.3e6..2.67e6).contains(&rate("udp")), "{}", rate("udp"));
     assert!((5.5e6..7.4e6).contains(&rate("tcp")), "{}", rate("tcp"));
 }
@@ -151,7 +151,7 @@ fn three_lines_in_a_row_are_all_kept_busy_by_xcp() {
         );
         assert_eq!(line.drops, 0);
     }
-    // Every line has the long flow and one more: half each is fair.
+    // Every line carries the long flow and one other: half each is fair.
     let long = results.flows[0].goodput_bps / 10e6;
     assert!((0.3..0.7).contains(&long), "{:?}", results.flows[0]);
 }

@@ -1,4 +1,4 @@
-//! Network files from end to end, chips in them among them.
+//! Network files from end to end, including those with chips.
 #![allow(clippy::disallowed_methods, reason = "tests look at files as they are")]
 
 mod agreement;

@@ -1,4 +1,4 @@
-//! What the cores of chips in a network send: messages that hosts hear.
+//! Messages that the cores of chips in a network send to hosts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use npsim_transport::time::Time;
 
 use crate::chips::go_on;
 
-/// What lines carry that is of no flow's own, as it stands on them; and what is dropped.
+/// Packets on lines that belong to no flow, as transmitted; and drops.
 struct Seen {
     topology: Topology,
     messages: Vec<(Time, usize, Vec<u8>)>,
@@ -45,7 +45,7 @@ fn shipped(text: &str) -> NetworkFile {
         .unwrap_or_else(|problem| panic!("{problem}\n{text}"))
 }
 
-/// Runs to the end: the network, its results, and what was seen.
+/// Runs to the end; returns the network, its results, and the observations.
 fn ran(file: &NetworkFile, step: Time) -> (Network, Results, Seen) {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
@@ -66,8 +66,8 @@ fn ran(file: &NetworkFile, step: Time) -> (Network, Results, Seen) {
     (network, results, seen)
 }
 
-/// Source and type of a message, and source and destination of what it quotes, as another reader of
-/// packets has them. It checks both checksums.
+/// Source and type of a message, and source and destination of the packet that it quotes, as read
+/// by a third-party packet reader. Both checksums are checked.
 fn read(frame: &[u8]) -> (Ipv4Addr, Icmpv4Type, Ipv4Addr, Ipv4Addr) {
     let packet = SlicedPacket::from_ethernet(frame).expect("a packet");
     let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Icmpv4(icmp))) =
@@ -99,19 +99,19 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
         flows.find(|(_, flow)| flow.name == name).expect("a flow")
     };
     let (tcp, probe, datagrams) = (flow("tcp"), flow("probe"), flow("datagrams"));
-    // Two seconds without a route: timeouts, and a message for each packet that was sent meanwhile. The
-    // connection does not end of it.
+    // Two seconds without a route: timeouts, and a message for each packet that was sent meanwhile. The connection
+    // survives.
     let told = tcp.1.messages.expect("messages");
     assert!(told.unreachable >= 2 && tcp.1.timeouts >= 2, "{tcp:?}");
     assert!(tcp.1.delivered > 3_000_000, "{tcp:?}");
-    // Ten datagrams a second, each of which ends at the router, and the last are in flight.
+    // Ten datagrams a second, all of which end at the router, except the last, which are in flight.
     let told = probe.1.messages.expect("messages");
     assert_eq!(told.time_exceeded, 80, "{probe:?}");
     assert_eq!((probe.1.delivered, probe.1.lost), (0, 80));
     assert_eq!(datagrams.1.messages, None);
     assert_eq!(datagrams.1.delivered, 80 * (100 - 28));
 
-    // What hosts have counted is what the core has made.
+    // The messages that hosts have counted equal those that the core has sent.
     let all = results.messages.expect("messages");
     assert_eq!(all.time_exceeded, 80);
     assert_eq!(
@@ -119,11 +119,11 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
         tcp.1.messages.expect("messages").unreachable
     );
     assert_eq!(node.node.packets.made, all.time_exceeded + all.unreachable);
-    // A drop is named by what has ended the packet.
+    // A drop is named by its cause.
     let ended = |flow: usize| seen.dropped.get(&("slow path", Some(flow as u32))).copied();
     assert_eq!(ended(probe.0), Some(80));
     assert_eq!(ended(tcp.0), Some(all.unreachable));
-    // Another reader takes the messages for what they are.
+    // A third-party reader parses the messages correctly.
     let near = file
         .topology
         .links
@@ -152,8 +152,8 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
         (unreachable, exceeded),
         (all.unreachable, all.time_exceeded)
     );
-    // The books balance: data for the line was sent, or is on its way to the
-    // chip or in it: acknowledgements of the last milliseconds.
+    // The counts balance: data for the line was sent, or is on its way to the chip or in it:
+    // acknowledgements of the last milliseconds.
     let counters = network.outside().counters();
     let line = &counters.lines[back];
     let under_way = line.offered.packets - line.sent.packets;
@@ -178,8 +178,8 @@ fn messages_are_the_same_in_steps_and_on_two_threads() {
     assert!(text(777_777_777) == one);
 }
 
-/// Three forwarders in a row: datagrams whose time to live ends at each of them, and whose messages
-/// go back through those before.
+/// Three forwarders in a row: the time to live of datagrams ends at each of them, and the messages
+/// return through the forwarders before.
 #[test]
 fn a_traceroute_through_three_chips() {
     let mut text = "name = \"row\"\nuntil = \"60ms\"\n".to_owned();

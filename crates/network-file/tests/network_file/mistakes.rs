@@ -1,10 +1,10 @@
-//! How a mistake in a network file is reported: at its key, in the words of a network file.
+//! How a mistake in a network file is reported: at its key, in the terms of network files.
 
 use npsim_network_file::file::NetworkFile;
 use npsim_testkit::mistakes;
 
-/// Wrong network files, each behind a line `=== what is wrong`, and behind a line `---` the messages
-/// about them. `REST` and `STACKS` stand for networks that are right.
+/// Wrong network files, each after a line `=== what is wrong` and followed, after a line `---`, by the messages about
+/// it. `REST` and `STACKS` stand for valid networks.
 const TOLD: &str = include_str!("mistakes.txt");
 
 const REST: &str = r#"name = "n"
@@ -25,7 +25,7 @@ to = "b"
 transport = "reno"
 "#;
 
-/// What stands for two hosts with a stack and a link between them.
+/// The replacement text for two hosts with a stack and a link between them.
 const STACKS: &str = r#"name = "n"
 until = "1s"
 [[host]]
@@ -64,7 +64,7 @@ fn mistakes_are_told_as_they_are_listed() {
     mistakes::check(TOLD, file, &|typed| {
         mistake(&typed.replace("REST\n", REST).replace("STACKS\n", STACKS))
     });
-    // None of the messages is in the words of the TOML parser.
+    // None of the messages uses the wording of the TOML parser.
     for own in ["expected", "invalid", "field", "untagged"] {
         assert!(!TOLD.contains(own), "{own}");
     }

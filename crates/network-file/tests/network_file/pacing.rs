@@ -1,5 +1,5 @@
-//! Hosts that know nothing of pacing, through a chip that paces them, beside hosts that pace by a
-//! timer ring.
+//! Hosts without pacing, through a chip that paces them, compared with hosts that pace by a timer
+//! ring.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -20,10 +20,10 @@ const GAP: Time = MILLISECOND;
 const PACKETS: usize = 105;
 /// A slot of the wheel, 64 steps of 16 cycles at 600 MHz, rounded up.
 const SLOT: Time = 1_706_667;
-/// From one packet to the next of its length the way from the wheel to the line differs by less: the
-/// transmit stage rests for up to 0.9 us.
+/// The path from the wheel to the line differs by less than this between packets of equal length: the transmit stage
+/// rests for up to 0.9 us.
 const JITTER: Time = MICROSECOND;
-/// A packet needs less for its way through the chip, but for what it waits until it is due.
+/// A packet takes less than this through the chip, apart from the wait until it is due.
 const PASSAGE: Time = 25 * MICROSECOND;
 
 fn path() -> std::path::PathBuf {
@@ -50,7 +50,7 @@ impl Tap for Departures {
     }
 }
 
-/// Runs to the end: departures, and how long each flow took.
+/// Runs to the end; returns the departures and the duration of each flow.
 fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
@@ -73,13 +73,12 @@ fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
     (seen.of, took.collect())
 }
 
-/// Hosts of the same network that pace by a clock at the same rate, and a router that only signals them
-/// so.
+/// Hosts of the same network that pace by a clock at the same rate, and a router that only signals the rate to them.
 fn with_ring(clock: TimerClock) -> NetworkFile {
     let text = std::fs::read_to_string(path()).expect("a file");
     let begin = text.find("[[router]]").expect("a router");
     let end = text.find("[[link]]").expect("a link");
-    // A rate that nothing changes: 8 Mb/s of 1 Gb/s.
+    // A constant rate: 8 Mb/s of 1 Gb/s.
     let model = "[[router]]\nname = \"r1\"\nmodel = \"rcp\"\n\
                  rcp = { alpha = 0.0, beta = 0.0, initial_rate = 0.008 }\n\n";
     let text = (text[..begin].to_owned() + model + &text[end..])
@@ -100,11 +99,11 @@ fn with_ring(clock: TimerClock) -> NetworkFile {
     file
 }
 
-/// All but the first packet of a flow have waited for their time: the way from one to the next is a
-/// gap, and none of them is later than the time that it should have by more than `late`.
+/// All but the first packet of a flow have waited until they were due: the distance between two is
+/// a gap, and none is later than its due time by more than `late`.
 fn assert_paced(departures: &[Vec<Time>], late: Time) {
     for (flow, times) in departures.iter().enumerate() {
-        // The last one is shorter, and sooner in TBUF.
+        // The last one is shorter and sooner in TBUF.
         assert_eq!(times.len(), PACKETS - 1, "flow {flow}");
         for (number, at) in times.iter().enumerate() {
             let due = times[0] + number as Time * GAP;
@@ -136,12 +135,12 @@ fn a_wheel_in_a_chip_paces_as_a_timer_ring_at_the_host() {
         (TimerClock::SDK, 2_560_000),
     ] {
         let (departures, ring) = ran(&with_ring(clock));
-        // The wheel gives no more of an error than a bucket of the ring, but for its way to the line.
+        // The wheel's error is no more than a bucket of the ring, apart from the path to the line.
         assert_paced(&departures, tick);
         for (flow, (chip, host)) in took.iter().zip(&ring).enumerate() {
             println!("flow {flow}: {chip} ps through the chip, {host} ps by {clock:?}");
-            // A handshake, a packet a gap, and the last answer, which is four ways through the chip. To
-            // the chip the answer to the SYN's answer is a packet of the flow, which takes a gap, too.
+            // A handshake, one packet per gap, and the last answer, which make four passes through the chip. For the
+            // chip, the answer to the SYN's answer is a packet of the flow, which also takes a gap.
             let off = (chip - GAP).abs_diff(*host);
             assert!(
                 off <= 4 * PASSAGE + 2 * tick,

@@ -1,5 +1,4 @@
-//! Hosts with a stack of other people's: what they exchange arrives byte for byte, whatever is between
-//! them.
+//! Hosts with a third-party stack: the data that they exchange arrives byte for byte, whatever is between them.
 
 use npsim_network::{Network, NoTap, Simulation};
 use npsim_network_file::chips::systems;
@@ -33,7 +32,7 @@ requests = 10
 gap = "3ms"
 "#;
 
-/// What joins them: a router, and links to it.
+/// The connection between them: a router, and links to it.
 fn between(router: &str, ends: [&str; 2], far: &str) -> String {
     format!(
         r#"{HOSTS}
@@ -94,7 +93,7 @@ fn ran(text: &str, threads: usize, step: Time) -> (Network, Results) {
     (network, results)
 }
 
-/// All transfers are done, and each byte is what was sent.
+/// All transfers are done, and each byte equals the byte sent.
 fn assert_whole(results: &Results) {
     for it in &results.transfers {
         assert_eq!(it.outcome, Outcome::Done, "{it:?}");
@@ -135,7 +134,7 @@ fn equal(text: &str, others: &[(usize, Time)]) -> Results {
     one
 }
 
-/// The results, which steps do not change.
+/// The results, which do not depend on steps.
 fn alike(text: &str) -> Results {
     equal(text, &[(1, 77 * MILLISECOND + 123)])
 }
@@ -153,7 +152,7 @@ fn a_transfer_crosses_links_and_models_of_routers() {
 fn a_transfer_crosses_a_forwarder_that_answers_arp() {
     let results = alike(&chip("forward/arp.toml", ""));
     assert_whole(&results);
-    // The core answered the client and the server, and asked for both of them.
+    // The core answered ARP requests of the client and the server, and sent requests for both.
     assert_eq!(results.routers[0].strange, 0);
 }
 
@@ -207,7 +206,7 @@ fn a_transfer_survives_packets_that_are_overtaken() {
     let (_, plain) = ran(&model(""), 1, 4 * SECOND);
     let results = alike(&model(far).replace("4s", "20s"));
     assert_whole(&results);
-    // What is overtaken is taken for lost, and sent again.
+    // Overtaken packets are taken for lost and retransmitted.
     let packets = |results: &Results| line(results, "server").packets;
     assert!(packets(&results) > packets(&plain), "{}", packets(&results));
     let took = |results: &Results| results.transfers[0].completion_s.expect("done");
@@ -329,7 +328,7 @@ address = "10.1.0.11"
         (0.8..1.25).contains(&(stack / own)),
         "{stack} s, and {own} s"
     );
-    // The line could do it in 3.2 s.
+    // The line could transfer it in 3.2 s.
     assert!(stack < 3.2 / 0.85, "{stack}");
 }
 
@@ -376,7 +375,7 @@ fn a_network_with_stacks_has_no_state_that_could_be_saved() {
 
 #[test]
 fn addresses_that_do_not_fit_a_link_have_places() {
-    // A host behind the chip that the port's network takes for a neighbour.
+    // A host behind the chip that is a neighbour by the port's network.
     let text = chip("forward/arp.toml", "").replace("10.2.0.10", "10.1.7.7");
     let file = file(&text);
     let refused = systems(&file, &npsim_protocols::registry(), &assemble_project);

@@ -1,4 +1,4 @@
-//! XCP as a TCP option: what its header's format makes of it.
+//! XCP as a TCP option: the effect of its header's format.
 
 use npsim_network::counters::NetworkCounters;
 use npsim_network::topology::Topology;
@@ -7,7 +7,7 @@ use npsim_network_file::file::NetworkFile;
 
 const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
 
-/// What happens from 30 s to 60 s with so many flows and a format of the header.
+/// Results from 30 s to 60 s with the given number of flows and header format.
 fn late(flows: usize, format: &str) -> (Topology, NetworkCounters) {
     let settings = [
         format!("host.*.count={flows}"),

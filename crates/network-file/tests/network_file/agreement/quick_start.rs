@@ -15,12 +15,12 @@ use super::{
 };
 
 const FILE: &str = "dumbbell-quick-start-chip.toml";
-/// What both take for a random number.
+/// The value that both use as a random number.
 const RANDOM: u32 = 0x5a5a_a5a5;
-/// Bytes of a frame, as a port counts it, besides the packet.
+/// Bytes that a port counts for a frame in addition to the packet.
 const ETHERNET: u32 = 14;
 
-/// Short flows in place of the endless ones: 60 of 40 KB, one each 50 ms, three in a window.
+/// Short flows in place of the endless ones: 60 of 40 KB, one every 50 ms, three in a window.
 fn requests(more: &str) -> String {
     text(FILE)
         .replace("count = 4", "count = 60")
@@ -36,7 +36,7 @@ fn requests(more: &str) -> String {
         .replace("from = \"30s\"", "from = \"0s\"")
 }
 
-/// A packet as a router sends it on that has granted what `pool` says, and its fate.
+/// A packet as forwarded by a router with the grants in `pool`, and its outcome.
 fn passed_on(frame: &Frame, pool: &mut GrantPool, file: &NetworkFile) -> (RequestOutcome, Frame) {
     let mut bytes = frame.to_bytes(&file.topology).expect("a packet");
     let outcome = process(&mut bytes, pool, RANDOM);
@@ -51,7 +51,7 @@ fn passed_on(frame: &Frame, pool: &mut GrantPool, file: &NetworkFile) -> (Reques
     (outcome, passed)
 }
 
-/// What the slow path knows of the group, and the windows that it has ended.
+/// The slow path's state of the group, and the windows that it has ended.
 #[derive(Clone, Debug, PartialEq)]
 struct Known {
     windows: u64,
@@ -75,7 +75,7 @@ fn requests_get_equal_answers_from_chip_and_model() {
         };
         (group.threshold, known)
     };
-    // What was known at first, then whenever a window or its limit changed.
+    // The initial state, then the state at each change of a window or its limit.
     let (threshold, first) = known(network.chip(0).expect("a chip"));
     let mut changes = vec![(0, first.clone())];
     let mut samples = vec![(0, first)];
@@ -94,8 +94,7 @@ fn requests_get_equal_answers_from_chip_and_model() {
     let Watch { came, left, .. } = &watch;
     assert_eq!((watch.dropped, came.len()), (0, left.len()));
 
-    // The answers: each frame leaves in its turn, as the model sends it on that grants from the same
-    // limit what it has left of it.
+    // The answers: each frame leaves in order, as forwarded by a model that grants from the rest of the same limit.
     let seen: Vec<Time> = changes.iter().map(|(seen, _)| *seen).collect();
     let windows = changes.last().expect("the first").1.windows as usize + 1;
     let mut granted = vec![0; windows];
@@ -132,22 +131,22 @@ fn requests_get_equal_answers_from_chip_and_model() {
     assert_eq!(approved + reduced + denied, 60);
     assert!(approved > 10 && reduced > 5 && denied > 5 && sure > 50);
 
-    // The grants: what the microcode counted in each window is what the model granted in it.
+    // The grants: the microcode's count in each window equals the model's grants in it.
     let mut ended = 0;
     for (_, known) in changes.iter().skip(1) {
         let state = &known.state;
         let last = granted[known.windows as usize - 1];
         let counted = state.window.granted[1 - usize::from(state.window.phase)];
         assert_eq!(counted, last, "window {}", known.windows - 1);
-        // The law: what may be granted follows from the largest sample and from that.
+        // The law: the limit follows from the largest sample and from those grants.
         let follows = limit(threshold, state.peak_utilisation(), last.into());
         assert_eq!(state.window.limit, follows, "window {}", known.windows);
         ended = known.windows;
     }
     assert!(ended >= 25, "{ended} windows");
 
-    // The samples: what the slow path takes the line to have carried is what left since the sample
-    // before, but for what leaves about the time of one.
+    // The samples: the traffic that the slow path measures equals the departures since the previous
+    // sample, except for those around the time of a sample.
     let mut busy = 0;
     for pair in samples.windows(2) {
         let [(begin, _), (end, known)] = pair else {
@@ -160,7 +159,7 @@ fn requests_get_equal_answers_from_chip_and_model() {
         let least = u64::from(bytes).saturating_sub(2 * 1_014);
         let utilisation = known.state.utilisation;
         assert!(
-            // A look is late by up to LOOK, which is a five-hundredth of a window.
+            // A check is late by up to LOOK, which is a five-hundredth of a window.
             utilisation <= units_of_bytes(most, length - LOOK)
                 && utilisation >= units_of_bytes(least, length + LOOK),
             "{utilisation} units, {bytes} bytes in {length} ps"
@@ -170,7 +169,7 @@ fn requests_get_equal_answers_from_chip_and_model() {
     assert!(busy > 15, "{busy} samples");
 }
 
-/// How long the flows take in the mean and at most, and what waits before the line.
+/// Mean and maximum duration of the flows, and the queue before the line.
 fn flows_of(results: &Results) -> [f64; 3] {
     let done = results.flows.iter().map(|flow| flow.completion_s);
     let done: Vec<f64> = done.map(|done| done.expect("it is done")).collect();
@@ -185,7 +184,7 @@ fn flows_of(results: &Results) -> [f64; 3] {
     ]
 }
 
-/// Over five seeds, which draw when flows begin.
+/// Over five seeds, which draw the start times of flows.
 #[test]
 fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
     let chip = requests("spread = \"200ms\"").replace("until = \"5s\"", "until = \"8s\"");
@@ -196,8 +195,8 @@ fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
         ("mean queue", 2_000.0, 0.05),
     ]);
     let means = assert_alike(&chip, &model, &bounds, &flows_of);
-    // All that is compared is what it should be: with a round-trip time of 500 ms a flow needs two, and
-    // four if it is granted nothing.
+    // All compared values are as expected: with a round-trip time of 500 ms, a flow needs two round trips, and four
+    // without a grant.
     assert!((1.0..4.0).contains(&means[0]), "{means:?}");
 }
 

@@ -29,7 +29,7 @@ fn header(frame: &Frame) -> Option<RcpHeader> {
     }
 }
 
-/// A frame as a router whose rate is `rate` sends it on.
+/// A frame as forwarded by a router whose rate is `rate`.
 fn passed_on(frame: &Frame, rate: u32) -> Frame {
     let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
@@ -79,7 +79,7 @@ fn frames_leave_chip_and_model_with_equal_rates() {
         came.len()
     );
 
-    // The law: from what the microcode counted until each update follows its rate, bit by bit.
+    // The law: the microcode's counts up to each update determine its rate, bit by bit.
     for pair in updates.windows(2) {
         let [(_, before), (_, after)] = pair else {
             unreachable!("pairs")
@@ -91,8 +91,8 @@ fn frames_leave_chip_and_model_with_equal_rates() {
         assert_eq!(replayed, after.rate, "update {}", after.updates);
     }
 
-    // The counters: the microcode counted what the model does of all frames up to one of those that
-    // came about then.
+    // The counters: the microcode's counts equal the model's for all frames up to one that arrived
+    // around that time.
     let mut counters = vec![Counters::default()];
     for (_, frame) in came {
         let mut next = *counters.last().expect("counters");
@@ -105,15 +105,14 @@ fn frames_leave_chip_and_model_with_equal_rates() {
         !counts.any(|count| counters[count] == update.counted())
     });
     let between = between.count();
-    // Some end while a frame is in the microcode that others have overtaken.
+    // Some end while the microcode processes a frame that others have overtaken.
     assert!(
         between * 20 <= updates.len(),
         "{between} of {}",
         updates.len()
     );
 
-    // The stamp: frames leave in the order in which they came, with the rate in force and all else as
-    // it was.
+    // The stamp: frames leave in the order of arrival, with the rate in force and otherwise unchanged.
     let seen: Vec<Time> = updates.iter().map(|(seen, _)| *seen).collect();
     let (mut sure, mut lowered) = (0, 0);
     for (number, ((_, out), (at, frame))) in left.iter().zip(came).enumerate() {
@@ -136,7 +135,7 @@ fn frames_leave_chip_and_model_with_equal_rates() {
     assert!(sure * 2 > left.len(), "{sure}");
 }
 
-/// Over five seeds, which draw when flows begin.
+/// Over five seeds, which draw the start times of flows.
 #[test]
 fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
     let chip = text(FILE)
@@ -148,7 +147,7 @@ fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
         );
     let model = with_model(&chip, "model = \"rcp\"");
     let means = assert_alike(&chip, &model, &Bounds::OF_A_LINE, &line_of);
-    // All that is compared is what it should be.
+    // All compared values are as expected.
     assert!(means[0] > 0.9 && means[3] == 0.0, "{means:?}");
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 
 const FILE: &str = "dumbbell-xcp-chip.toml";
-/// Packets between the reading of the sums and the turn to the new pools.
+/// Packets between the read of the sums and the switch to the new pools.
 const TURN: usize = 6;
 
 fn header(frame: &Frame) -> Option<XcpHeader> {
@@ -27,7 +27,7 @@ fn header(frame: &Frame) -> Option<XcpHeader> {
     }
 }
 
-/// A frame as the router sends it on, but for the feedback, which is that of `other`.
+/// A frame as forwarded by the router, but with the feedback of `other`.
 fn passed_on(frame: &Frame, other: &Frame) -> Frame {
     let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
@@ -41,18 +41,18 @@ fn passed_on(frame: &Frame, other: &Frame) -> Frame {
     passed
 }
 
-/// The end of an interval, as the chip's slow path has it.
+/// The end of an interval in the chip's slow path.
 struct Ended {
-    /// The flow ended after the look before this time.
+    /// The interval ended after the previous check and before this time.
     seen: Time,
-    /// All that was counted until its end.
+    /// Everything counted until its end.
     counted: Sums,
-    /// What the queue timer said at the looks before and after.
+    /// The queue timer's result at the checks before and after.
     queues: [u32; 2],
     done: IntervalResult,
 }
 
-/// A run of the chip among hosts that react, watched.
+/// An observed run of the chip among reactive hosts.
 struct Run {
     watch: Watch,
     control: ControlTimer,
@@ -109,7 +109,7 @@ fn frames_leave_chip_and_model_with_equal_headers() {
     let Watch { came, left, .. } = &watch;
     assert_eq!(watch.dropped, 0);
 
-    // Frames leave in the order in which they came, with all but their feedback as it was.
+    // Frames leave in the order of arrival, unchanged except for their feedback.
     assert!(
         left.len() > 5_000 && left.len() <= came.len(),
         "{}",
@@ -119,8 +119,8 @@ fn frames_leave_chip_and_model_with_equal_headers() {
         assert_eq!(*out, passed_on(frame, out), "frame {number}");
     }
 
-    // The law: from what the microcode counted in each interval follows bit by bit what the slow path
-    // gives out in the next.
+    // The law: the microcode's counts in each interval determine, bit by bit, the pools that the slow path provides in
+    // the next.
     let parameters = *control.parameters();
     let mut counted = Sums::default();
     for (number, end) in ended.iter().enumerate() {
@@ -135,8 +135,7 @@ fn frames_leave_chip_and_model_with_equal_headers() {
         control.fire(&sums, end.queues[0]);
     }
 
-    // The sums: the microcode counted what the model does of all frames up to one of those that came
-    // about then.
+    // The sums: the microcode's counts equal the model's for all frames up to one that arrived around that time.
     let mut sums = vec![Sums::default()];
     for (_, frame) in came {
         let mut next = *sums.last().expect("sums");
@@ -155,10 +154,10 @@ fn frames_leave_chip_and_model_with_equal_headers() {
         between += usize::from(found.is_none());
         ends.push(found);
     }
-    // Some end while a frame is in the microcode that others have overtaken.
+    // Some end while the microcode processes a frame that others have overtaken.
     assert!(between * 20 <= ended.len(), "{between} of {}", ended.len());
 
-    // The feedback: of what each interval gives out, frames take what the model gives them.
+    // The feedback: from the pools of each interval, frames take what the model gives them.
     let (mut compared, mut alike, mut whole) = (0, 0, 0);
     for (number, pair) in ends.windows(2).enumerate() {
         let (Some(begin), Some(end)) = (pair[0], pair[1]) else {
@@ -204,7 +203,7 @@ fn frames_leave_chip_and_model_with_equal_headers() {
     );
 }
 
-/// Over five seeds, which draw when flows begin.
+/// Over five seeds, which draw the start times of flows.
 #[test]
 fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
     let chip = text(FILE)
@@ -216,6 +215,6 @@ fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
         );
     let model = with_model(&chip, "model = \"xcp\"\nxcp = { stamp = \"arrival\" }");
     let means = assert_alike(&chip, &model, &Bounds::OF_A_LINE, &line_of);
-    // All that is compared is what it should be.
+    // All compared values are as expected.
     assert!(means[0] > 0.9 && means[3] == 0.0, "{means:?}");
 }
