@@ -1,4 +1,4 @@
-//! Sources are asked about as a program that embeds the analysis does it: by bytes and paths.
+//! Queries about sources as in a program that embeds the analysis: by bytes and paths.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn workspace(texts: &[(&str, &str)]) -> Workspace {
     workspace
 }
 
-/// The place of the first byte of a text that a file has, so many bytes on.
+/// The position of a text in a file, plus an offset in bytes.
 fn spot(workspace: &Workspace, path: &str, mark: &str, on: usize) -> Spot {
     let text = workspace.text(Path::new(path)).expect("the text");
     let at = text.find(mark).expect("the mark");
@@ -82,7 +82,7 @@ fn warning_on_a_last_line_without_an_end_can_be_silenced() {
     assert_eq!(silent.diagnostics(), [], "{texts:?}");
 }
 
-/// The text after the action whose title begins so; none where it is not offered.
+/// The text after the action whose title begins with the given text; `None` if it is not offered.
 fn acted(text: &str, title: &str) -> Option<String> {
     let workspace = workspace(&[(FILE, text)]);
     let found = workspace.actions(Path::new(FILE), &(0..text.len()));
@@ -133,7 +133,7 @@ fn declarations_that_one_use_of_a_macro_needs_stay() {
     assert!(acted(text, "silence `unused-register`").is_some());
     assert_eq!(acted(text, "remove"), None);
     assert!(acted(&text.replace("m(1)", "m(0)"), "remove").is_some());
-    // A name that a macro was given is not declared where it is written.
+    // A name passed to a macro is not declared where it is written.
     let given = "#macro m(n)\n.reg n\nnop\n#endm\nm(x)\ne#: br[e#]\n";
     assert!(acted(given, "silence `unused-register`").is_some());
     assert_eq!(acted(given, "remove"), None);

@@ -1,4 +1,4 @@
-//! Two hosts on a wire that alters, loses and delays what a test wants.
+//! Two hosts on a wire that alters, loses and delays frames as a test requires.
 
 use npsim_protocols::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use npsim_stack::{EndCounters, Exchange, Host, HostAddress, Role, Task};
@@ -35,7 +35,8 @@ fn task(role: Role, peer: u8) -> Task {
     }
 }
 
-/// What became of both ends, when nothing more was to be done, and how often hosts were polled.
+/// The final state of both ends, the time at which nothing was left to do, and the number of polls
+/// of hosts.
 struct Ran {
     client: EndCounters,
     server: Option<EndCounters>,
@@ -43,8 +44,8 @@ struct Ran {
     polls: u64,
 }
 
-/// Runs until nothing is to be done. `wire` gets the number of each frame and may alter it; false: the
-/// frame is lost.
+/// Runs until nothing is left to do. `wire` gets each frame with its number and may alter it; the frame is lost if it
+/// returns false.
 fn run(mut hosts: [Host; 2], wire: &mut dyn FnMut(u64, &mut Vec<u8>) -> bool) -> Ran {
     let mut due = [hosts[0].due(), hosts[1].due()];
     let mut flying: Vec<(Time, usize, Vec<u8>)> = Vec::new();
@@ -115,7 +116,7 @@ fn hosts_exchange_all_and_are_silent_then() {
         opened / MICROSECOND,
         (EXCHANGE.start + 4 * DELAY) / MICROSECOND
     );
-    // Four gaps less one; the sockets wait for ten seconds before they are forgotten.
+    // Four gaps less one; the sockets wait for ten seconds before they are removed.
     let completed = ran.client.completed_at.expect("completed");
     assert!(
         completed > 3 * EXCHANGE.gap && completed < 100 * MILLISECOND,
@@ -149,7 +150,7 @@ fn hosts_survive_the_loss_of_each_of_the_first_frames() {
 
 #[test]
 fn bytes_that_a_checksum_does_not_cover_are_found() {
-    // Two words of a payload change places, which no sum of words shows.
+    // Two words of a payload are swapped, which no sum of words detects.
     let ran = run(pair(), &mut |number, frame| {
         if number == 40 && frame.len() > 1_000 {
             frame.swap(600, 700);

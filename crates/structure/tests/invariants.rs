@@ -1,5 +1,5 @@
-//! What pages say of the code is so: tests that they name as keepers exist, versions of formats are those that are
-//! written, sources that they name are there.
+//! Statements of pages about the code are true: tests that they name exist, format versions are those that are written,
+//! and sources that they name exist.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,8 +17,8 @@ fn is_test_name(word: &str) -> bool {
     word.contains('_') && word.chars().all(is_part)
 }
 
-/// The cells of a column, from 1, of the tables of a text, but their heads. A bar in a cell is
-/// written `\\|`.
+/// The cells of a column, counted from 1, of the tables of a text, without their heads. A bar in a
+/// cell is written `\\|`.
 fn column(text: &str, number: usize) -> Vec<String> {
     let rows = text.lines().filter(|line| line.starts_with('|'));
     let cells = rows.filter_map(|row| {
@@ -86,7 +86,7 @@ fn defines_test(text: &str, name: &str) -> bool {
     before.is_some_and(|it| it.trim_end().ends_with("#[test]"))
 }
 
-/// Takes out the names of functions that a file below a folder defines.
+/// Removes the names of functions that a file below a folder defines.
 fn drop_found(folder: &Path, missing: &mut Vec<&str>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -113,7 +113,7 @@ fn versions_of_formats_are_those_of_the_code() {
         let file = quoted(file).next().unwrap();
         let text = fs::read_to_string(root.join(file));
         let text = text.unwrap_or_else(|error| panic!("{PAGE}: `{file}`: {error}"));
-        // A number behind a name is a constant of its own.
+        // A number after a name is a separate constant.
         let written = match version.split_once(' ') {
             Some((_, number)) => format!(": u32 = {number};"),
             None => format!("\"{version}\""),
@@ -142,7 +142,7 @@ fn files_below(root: &Path, folder: &Path, ending: &str, found: &mut Vec<String>
 
 #[test]
 fn pages_name_sources_that_are_there() {
-    // The examples of a page, which a reader makes.
+    // The examples of a page, which a reader creates.
     const MADE: &[(&str, &str)] = &[("CONTRIBUTING.md", "price.rs")];
     let root = workspace::here();
     let (mut pages, mut sources) = (Vec::new(), Vec::new());
@@ -152,7 +152,7 @@ fn pages_name_sources_that_are_there() {
     for page in &pages {
         let text = fs::read_to_string(root.join(page)).unwrap();
         let is_made = |word: &str| { MADE.iter() }.any(|it| page == it.0 && word.ends_with(it.1));
-        // Listings are tested where they are run.
+        // Listings are tested by the tests that run them.
         let prose = text.split("```").step_by(2);
         for word in prose.flat_map(|it| it.lines().flat_map(quoted)) {
             let is_name = |it: char| it.is_ascii_alphanumeric() || "_-./".contains(it);
@@ -179,7 +179,7 @@ fn fuzz_targets_are_run_and_described() {
     let targets = manifest["bin"].as_array().unwrap().iter();
     let mut targets: Vec<_> = targets.map(|it| it["name"].as_str().unwrap()).collect();
     targets.sort_unstable();
-    // The arguments of `set --`, which go on behind a backslash.
+    // The arguments of `set --`, which continue after a backslash.
     let script = read("run.sh");
     let run = script
         .split_once("|| set -- ")

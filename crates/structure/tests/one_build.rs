@@ -1,6 +1,6 @@
 //! One build serves all: a library is compiled with the same features for the command, for the Python package and for
-//! the whole workspace. With other features it would be compiled again, and with it every crate above it. No library is
-//! compiled for unit tests that it does not have.
+//! the whole workspace. With other features, it would be compiled again, and with it every crate that depends on it. No
+//! library is compiled for unit tests that it does not have.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,6 @@
-//! Each crate that is published builds from its packed form, and says what it is: no source reads a file outside of
-//! its crate's folder, manifests are complete, READMEs show examples that documentation tests run. What scripts write
-//! for a release is whole.
+//! Each published crate builds from its packed form and describes itself: no source reads a file outside of its crate's
+//! folder, manifests are complete, and READMEs show examples that documentation tests run. The output of release
+//! scripts is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,9 +10,9 @@ use std::process::Command;
 use npsim_structure::workspace;
 use toml::Table;
 
-/// Files that look outside of their crate on purpose, and do without what is not there.
+/// Files that read outside of their crate on purpose, and tolerate missing files.
 const ALLOWED: &[&str] = &["crates/lab/build.rs"];
-/// What takes a file into a program.
+/// Macros that include a file in a program.
 const MACROS: &[&str] = &["include_str!(", "include_bytes!(", "include!("];
 
 /// Rust files of a crate that are built into it: those below `src/`, and the build script with
@@ -69,7 +69,7 @@ fn sources_of_a_crate_read_no_file_outside_of_it() {
             let is_build_script = below.ends_with("build.rs") || below.starts_with("build");
             for line in text.lines() {
                 let takes = MACROS.iter().any(|it| line.contains(it));
-                // The pieces between quotation marks.
+                // The parts between quotation marks.
                 let mut strings = line.split('"').skip(1).step_by(2);
                 let out = strings.any(|it| it.contains("../") && leads_out(it, depth));
                 if (takes || is_build_script) && out {
@@ -143,7 +143,7 @@ fn manifests_of_published_crates_are_complete() {
     }
 }
 
-/// What stands between lines that begin with the two marks.
+/// The text between lines that begin with the two marks.
 fn blocks(text: &str, begin: &str, end: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut lines = text.lines();
@@ -169,7 +169,7 @@ fn readmes_of_published_crates_show_examples_that_are_tested() {
             .flat_map(|line| [line, "\n"])
             .collect();
         let mut tested = blocks(&documentation, "```", "```");
-        // The program of the repository's first page.
+        // The program of the repository's README.
         tested.extend(first.iter().cloned());
         let text = fs::read_to_string(folder.join("README.md")).unwrap();
         for example in blocks(&text, "```rust", "```") {
@@ -197,8 +197,8 @@ fn named<'a>(manifest: &'a Table, section: &str, own: &BTreeSet<&str>) -> BTreeS
     names.filter(|name| own.contains(name)).collect()
 }
 
-/// A dependency with a version stays in the packed manifest, where the registry has to know it: no published crate
-/// needs one that is not published, or one that needs it itself, not even for its tests.
+/// A dependency with a version stays in the packed manifest and must exist in the registry: no published crate depends
+/// on an unpublished one, or on one that depends on it, not even for its tests.
 #[test]
 fn published_crates_need_published_crates_without_circles() {
     let root = workspace::here();
@@ -262,7 +262,7 @@ fn the_oldest_rust_that_is_promised_is_that_of_the_gate() {
     );
 }
 
-/// Whether `packaging/set-version --check` takes this for a version at all; none without Python.
+/// Whether `packaging/set-version --check` accepts this as a version; `None` without Python.
 fn is_taken(version: &str) -> Option<bool> {
     let script = workspace::here().join("packaging/set-version");
     let mut python = Command::new("python3");
@@ -303,7 +303,7 @@ mod scripts {
 
     const NOTES: &str = "packaging/release-notes";
 
-    /// What the script makes of a changelog: its exit code, and what it printed on either stream.
+    /// The result of the script for a changelog: its exit code, and its output on both streams.
     fn release_notes(changelog: &str, version: &str) -> (Option<i32>, String) {
         let name = format!("notes-{}-{version}", changelog.len());
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -348,7 +348,7 @@ mod scripts {
         assert!(text.contains("entries under Unreleased"), "{text}");
     }
 
-    /// Windows gives a script that is redirected a code page of 8 bits.
+    /// On Windows, a redirected script has an 8-bit code page.
     #[test]
     fn licence_texts_are_utf_8_whatever_the_console_is() {
         let script = workspace::here().join("packaging/third-party");

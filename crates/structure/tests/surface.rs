@@ -1,5 +1,5 @@
-//! What the library offers to programs is what `crates/npsim/api.txt` lists: a change of it is seen in review.
-//! `NPSIM_UPDATE_API=1` writes the list anew.
+//! The library's public interface is the one listed in `crates/npsim/api.txt`, so that changes are visible in review.
+//! `NPSIM_UPDATE_API=1` rewrites the list.
 
 use std::fs;
 

@@ -2,7 +2,7 @@
 
 use npsim_arm::ByteOrder;
 
-/// Where the cases are, in memory of both sides.
+/// The address of the cases in the memory of both sides.
 pub const CASES: u32 = 0x0100_0000;
 /// The bytes of a case.
 pub const CASE: u32 = 128;
@@ -14,19 +14,19 @@ pub const STUB_WORDS: usize = 12;
 pub const WINDOW: u32 = 0x0001_2000;
 /// Its longwords.
 pub const WINDOW_WORDS: usize = 64;
-/// Where code goes on after an instruction: as it stands, or after one of two jumps.
+/// The places at which code continues after an instruction: directly, or after one of two jumps.
 pub const LANDINGS: [u32; 3] = [0x0001_0c54, 0x0001_0c60, 0x0001_0c6c];
 /// The flags of a case.
 pub const FLAGS: u32 = 0xf800_0000;
 
-/// The place of an ARM case whose code goes on at the second and third landing, from its beginning.
+/// The offsets in an ARM case at which code continues at the second and third landing.
 pub const ARM_PADS: [u32; 2] = [8, 12];
-/// The place of a Thumb case whose code goes on at the second landing, in Thumb state.
+/// The offset in a Thumb case at which code continues at the second landing, in Thumb state.
 pub const THUMB_PAD: u32 = 12;
 /// The same in ARM state.
 pub const THUMB_ARM_PAD: u32 = 16;
 
-/// One instruction, or in Thumb state two, and what it begins with.
+/// One instruction, or two in Thumb state, and the initial state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     pub code: Code,
@@ -34,19 +34,19 @@ pub struct Case {
     pub registers: [u32; 15],
 }
 
-/// What a case executes.
+/// The code of a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Code {
     Arm(u32),
     Thumb(u16, u16),
 }
 
-/// A halfword of Thumb that does nothing: `mov r8, r8`.
+/// A Thumb halfword without effect: `mov r8, r8`.
 pub const NOP: u16 = 0x46c0;
 /// `bx pc`.
 const BX_PC: u16 = 0x4778;
 
-/// What is compared.
+/// The compared results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct After {
     pub landing: u32,

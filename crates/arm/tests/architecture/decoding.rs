@@ -14,7 +14,7 @@ fn name(instruction: &Instruction) -> &'static str {
     instruction.operation.mnemonic()
 }
 
-/// The other decoder's name: a shift of a register is a mnemonic of its own there, PUSH and POP stand for STM and LDM.
+/// The other decoder's name: there, a register shift has its own mnemonic, and PUSH and POP stand for STM and LDM.
 fn other_name(opcode: Opcode) -> String {
     let text = format!("{opcode:?}").to_lowercase();
     let base = text.split('(').next().unwrap();
@@ -32,7 +32,7 @@ fn other_name(opcode: Opcode) -> String {
 }
 
 fn other(decoder: &InstDecoder, bytes: &[u8]) -> String {
-    // Registers beyond PC, as of LDRD to PC, end the other decoder.
+    // Registers beyond PC, as in LDRD to PC, make the other decoder panic.
     let decoded = std::panic::catch_unwind(|| decoder.decode(&mut U8Reader::new(bytes)));
     match decoded {
         Ok(Ok(instruction)) => other_name(instruction.opcode),
@@ -41,13 +41,13 @@ fn other(decoder: &InstDecoder, bytes: &[u8]) -> String {
     }
 }
 
-/// The pairs of names that differ, how often, and with an example.
+/// The pairs of names that differ, with their number and an example.
 fn differences(
     pairs: impl Iterator<Item = (u32, &'static str, String)>,
 ) -> BTreeMap<(&'static str, String), (u32, u32)> {
     let mut found = BTreeMap::new();
     for (word, ours, theirs) in pairs {
-        // What registers leave open here may be refused or not there.
+        // Instructions whose registers make them undefined here may or may not be rejected there.
         if ours != theirs && ours != "unpredictable" {
             found.entry((ours, theirs)).or_insert((0, word)).0 += 1;
         }
@@ -109,8 +109,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("undefined", "mrc", "MRC2, with condition 1111"),
 ];
 
-/// What the other decoder knows and ARMv5TE, or a core without coprocessors but CP14 and CP15, has not: its versions
-/// of the architecture leave nothing out.
+/// Instructions that the other decoder accepts, but that ARMv5TE, or a core with no coprocessors except CP14 and CP15,
+/// does not have: its architecture versions exclude nothing.
 const LATER: &[&str] = &[
     // Coprocessors.
     "ldc",
@@ -290,7 +290,7 @@ fn arm_words_decode_to_the_same_mnemonics() {
 #[test]
 fn thumb_halfwords_decode_to_the_same_mnemonics() {
     let decoder = InstDecoder::armv5().with_thumb_mode(true);
-    // From 11101 on there are halves of BL and BLX, and of the long instructions of Thumb-2.
+    // From 11101 on, there are halves of BL and BLX, and of the long instructions of Thumb-2.
     let found = differences((0..0b11101 << 11).map(|half: u16| {
         let bytes = half.to_le_bytes();
         let theirs = other(&decoder, &[bytes[0], bytes[1], 0, 0]);

@@ -7,7 +7,7 @@ use crate::case::WINDOW_WORDS;
 use crate::forms;
 use crate::{harness, interpreter};
 
-/// Compares as many cases of all forms in turn.
+/// Compares the given number of cases, of all forms in turn.
 fn compare(order: ByteOrder, count: usize) {
     if !harness::available(order) {
         return;
@@ -17,7 +17,7 @@ fn compare(order: ByteOrder, count: usize) {
         let named = forms::cases(seed as u64, (count - first).min(harness::BATCH));
         let cases: Vec<_> = named.iter().map(|(_, case)| case.clone()).collect();
         let expected = harness::run(order, &cases).unwrap_or_else(|status| {
-            // The shortest beginning that ends the process ends with what ends it.
+            // The last case of the shortest prefix that ends the process is the one that ends it.
             let (mut good, mut bad) = (0, cases.len());
             while bad - good > 1 {
                 let middle = usize::midpoint(good, bad);

@@ -1,12 +1,12 @@
 //! Random instructions of ARM state, by form.
-// Forms are functions of one type.
+// All forms are functions of one type.
 #![allow(clippy::unnecessary_wraps)]
 
 use crate::case::{ARM_PADS, CASE, Case, Code, FLAGS, STUB, WINDOW, WINDOW_WORDS};
 use crate::random::Random;
 
-/// A form by name, and what makes an instruction of it: given a state and the address of the instruction, the
-/// instruction, and registers set as it needs them. `None`: the registers that came up do not go together.
+/// A form: its name, and a function that generates an instruction from a state and the instruction's address, and sets
+/// registers as it needs them. `None` if the drawn registers do not fit together.
 pub struct Form {
     pub name: &'static str,
     pub make: fn(&mut Random, &mut State) -> Option<Code>,
@@ -20,7 +20,7 @@ pub struct State {
 }
 
 impl State {
-    /// Makes a register so that with an offset it is an address of the window, with room below and above.
+    /// Sets a register so that with an offset it is an address in the window, with room below and above.
     pub fn aim(&mut self, random: &mut Random, rn: u32, offset: u32, align: u32, room: u32) {
         let bytes = WINDOW_WORDS as u32 * 4 - 2 * room;
         let target = WINDOW + room + random.below(bytes / align) * align;
@@ -28,7 +28,7 @@ impl State {
     }
 }
 
-/// A case of a form, for the place of its number.
+/// A case of a form, for the address given by its number.
 pub fn case(form: &Form, random: &mut Random, number: usize) -> Case {
     loop {
         let mut state = State {
@@ -46,7 +46,7 @@ pub fn case(form: &Form, random: &mut Random, number: usize) -> Case {
     }
 }
 
-/// A condition, often the one that always holds.
+/// A condition, often "always".
 fn condition(random: &mut Random) -> u32 {
     let condition = if random.one_in(2) {
         14
@@ -65,8 +65,8 @@ fn arm(random: &mut Random, word: u32) -> Option<Code> {
     Some(Code::Arm(condition(random) | word))
 }
 
-/// The data operation with S and the registers that it has; comparisons have S and no destination, MOV and MVN no
-/// first operand.
+/// A data operation with S and its registers; comparisons have S and no destination, and MOV and MVN have no first
+/// operand.
 fn operation(random: &mut Random, rn: u32) -> u32 {
     let op = random.below(16);
     let compares = (8..12).contains(&op);
@@ -133,7 +133,7 @@ fn multiply_halves(random: &mut Random, op: u32) -> Option<Code> {
     let (rs, rm) = (register(random), register(random));
     (op != 2 || rd != rn).then_some(())?;
     let halves = random.below(4) << 5;
-    // Those without accumulator have zeros in its place.
+    // Those without an accumulator have zeros in its place.
     let rn = if op == 3 || op == 1 && halves & 0x20 != 0 {
         0
     } else {
@@ -170,7 +170,7 @@ fn write_status(random: &mut Random, _: &mut State) -> Option<Code> {
     arm(random, word)
 }
 
-/// U, and P and W of an addressing mode, at their bits; whether the base changes, and the offset comes first.
+/// U, P and W of an addressing mode, at their bits; whether the base changes, and whether the offset is applied first.
 fn addressing(random: &mut Random) -> (u32, bool, bool) {
     let (bits, changes, first) = random.pick(&[
         (1 << 24, false, true),
@@ -200,7 +200,7 @@ fn single_constant(random: &mut Random, state: &mut State, kind: u32) -> Option<
     arm(random, 1 << 26 | kind | mode | rn << 16 | rd << 12 | offset)
 }
 
-/// A shifted register's value, computed for itself.
+/// A shifted register's value, computed independently.
 fn shifted(state: &State, rm: u32, kind: u32, amount: u32) -> u32 {
     let value = state.registers[rm as usize];
     match (kind, amount) {
@@ -369,7 +369,7 @@ fn branch_to_thumb(_: &mut Random, _: &mut State) -> Option<Code> {
     Some(Code::Arm(0xfa00_0000 | (THUMB_LANDING - 8) >> 2))
 }
 
-/// LDR of PC from the case itself, whose PC is its own address: only the code after the instruction is loaded.
+/// LDR of PC from the case itself, where PC is its own address: only the code after the instruction is loaded.
 fn load_pc_from_case(random: &mut Random, state: &mut State) -> Option<Code> {
     // The sixteen longwords before the code are the registers; a register with a landing's address is among them.
     let from = register(random);
@@ -401,7 +401,7 @@ fn load_block_pc(random: &mut Random, state: &mut State) -> Option<Code> {
     arm(random, 1 << 27 | 1 << 20 | mode | rn << 16 | 1 << 15 | list)
 }
 
-/// All of them.
+/// All forms.
 pub const FORMS: &[Form] = &[
     Form {
         name: "data operation with a constant",
@@ -550,7 +550,7 @@ pub fn all() -> impl Iterator<Item = &'static Form> {
     FORMS.iter().chain(crate::thumb_forms::FORMS)
 }
 
-/// Cases of all forms in turn, for the places of their numbers.
+/// Cases of all forms in turn, for the addresses given by their numbers.
 pub fn cases(seed: u64, count: usize) -> Vec<(&'static str, Case)> {
     let mut random = Random::new(seed);
     (0..count)

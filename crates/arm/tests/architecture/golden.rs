@@ -1,7 +1,7 @@
-//! Cases with what qemu-arm made of them, for machines without it. `NPSIM_UPDATE_GOLDEN=1` writes them anew.
+//! Cases with the results of qemu-arm, for machines without it. `NPSIM_UPDATE_GOLDEN=1` rewrites them.
 //!
 //! A case is a line: name of the form, code, flags, r0 to r14; landing, flags, the registers that changed, and the
-//! longwords of the window that changed from the case before.
+//! longwords of the window that changed since the case before.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,7 +16,7 @@ const FILES: [(&str, ByteOrder, usize); 2] = [
     ("tests/architecture/big.golden", ByteOrder::Big, 2),
 ];
 
-/// Cases of each form, and what becomes of them.
+/// Cases of each form, and their results.
 fn text(order: ByteOrder, of_each: usize) -> String {
     let named = forms::cases(2006, of_each * forms::all().count());
     let cases: Vec<_> = named.iter().map(|(_, case)| case.clone()).collect();
@@ -62,7 +62,7 @@ fn number(text: &str) -> u32 {
     u32::from_str_radix(text, 16).unwrap()
 }
 
-/// The case of a line, and what becomes of it with the window before.
+/// The case of a line, and its result, given the window before it.
 fn parse(line: &str, before: [u32; WINDOW_WORDS]) -> (Case, After) {
     let parts: Vec<_> = line.split(';').collect();
     let (state, numbers) = parts[1].trim().split_once(' ').unwrap();

@@ -1,4 +1,4 @@
-//! Cases in a process of qemu-arm: a program by hand, which reads them, makes each and writes what became of it.
+//! Cases in a process of qemu-arm: a hand-written program that reads them, executes each and writes the results.
 
 use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
@@ -7,9 +7,9 @@ use npsim_arm::ByteOrder;
 
 use crate::case::{After, Case, FLAGS, WINDOW_WORDS};
 
-/// The program, at 0x10c00. Cases are read from standard input to `0x0100_0000`; for each, the flags are set, all
-/// registers loaded (PC with the address of the case's code), and at the landing, registers, CPSR and the window
-/// stored at `0x0800_0000`, from where all goes to standard output.
+/// The program, at 0x10c00. Cases are read from standard input to `0x0100_0000`. For each, the flags are set and all
+/// registers loaded (PC with the address of the case's code); at the landing, registers, CPSR and the window are stored
+/// from `0x0800_0000` on. All results are then written to standard output.
 ///
 /// ```text
 /// start:  mov r4, #IN                          after0: str r0, save0       @ the landings
@@ -49,7 +49,7 @@ const END: u32 = 0x1000_0000;
 /// The longwords of a result.
 const RESULT: usize = 17 + WINDOW_WORDS;
 
-/// The most cases of a process.
+/// The maximum number of cases of a process.
 pub const BATCH: usize = 50_000;
 
 /// Longwords to bytes.
@@ -109,7 +109,7 @@ fn executable(order: ByteOrder) -> Vec<u8> {
     file
 }
 
-/// The emulator of an order.
+/// The emulator for a byte order.
 fn emulator(order: ByteOrder) -> &'static str {
     match order {
         ByteOrder::Big => "qemu-armeb",
@@ -117,7 +117,7 @@ fn emulator(order: ByteOrder) -> &'static str {
     }
 }
 
-/// Whether the emulator is there; says so if not.
+/// Whether the emulator is installed; prints a message if not.
 pub fn available(order: ByteOrder) -> bool {
     let emulator = emulator(order);
     let found = Command::new(emulator)
@@ -131,7 +131,7 @@ pub fn available(order: ByteOrder) -> bool {
     found
 }
 
-/// What becomes of cases, which share one memory; the status of the process if it did not come to its end.
+/// The results of cases, which share one memory; the status of the process if it did not reach its end.
 pub fn run(order: ByteOrder, cases: &[Case]) -> Result<Vec<After>, ExitStatus> {
     assert!(cases.len() <= BATCH);
     let folder = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ pub fn run(order: ByteOrder, cases: &[Case]) -> Result<Vec<After>, ExitStatus> {
         .enumerate()
         .flat_map(|(number, case)| case.words(order, number))
         .collect();
-    // Nothing is written before all is read.
+    // Nothing is written before everything is read.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&bytes(&input, order)).unwrap();
     drop(stdin);

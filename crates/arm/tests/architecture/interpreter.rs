@@ -49,7 +49,7 @@ impl Bus for Memory {
     }
 }
 
-/// What becomes of a case.
+/// The result of a case.
 pub fn run(
     order: ByteOrder,
     number: usize,

@@ -4,14 +4,14 @@ use npsim_arm::{
     Bus, ByteOrder, CoprocessorEffect, CoprocessorRegister, Cpu, Event, RunEnd, Size, Timing,
 };
 
-/// Longwords from address 0; accesses beyond are refused with their address.
+/// Longwords from address 0; accesses beyond them are refused, with their address.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
     pub words: Vec<u32>,
     pub order: ByteOrder,
     /// Accesses from here on are refused for now.
     pub closed: u32,
-    /// What an access costs.
+    /// The cost of an access.
     pub cost: u32,
     /// A coprocessor register of the bus: coprocessor 15, c7, c0, 4.
     pub waits: bool,
@@ -101,13 +101,13 @@ impl Machine {
         }
     }
 
-    /// Makes an instruction; its cycles and event.
+    /// Executes an instruction; returns its cycles and event.
     pub fn step(&mut self) -> (u32, Option<Event>) {
         let step = self.cpu.step(&mut self.memory).unwrap();
         (step.cycles, step.event)
     }
 
-    /// Makes as many instructions without events; the cycles of each.
+    /// Executes the given number of instructions without events; returns the cycles of each.
     pub fn steps(&mut self, count: usize) -> Vec<u32> {
         (0..count)
             .map(|_| {

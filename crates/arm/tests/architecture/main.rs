@@ -1,4 +1,4 @@
-//! The interpreter against other implementations of the architecture, and by itself where they have nothing to say.
+//! The interpreter against other implementations of the architecture, and on its own where these do not apply.
 
 mod case;
 mod decoding;

@@ -1,4 +1,4 @@
-//! Random numbers that repeat, corner values among them.
+//! Reproducible random numbers, including corner values.
 
 /// `SplitMix64`.
 pub struct Random(u64);
@@ -32,7 +32,7 @@ impl Random {
         from[self.below(from.len() as u32) as usize]
     }
 
-    /// A register's value: corner values as often as others.
+    /// A register's value: corner values as often as other values.
     pub fn value(&mut self) -> u32 {
         match self.below(6) {
             0 => self.pick(&[

@@ -1,5 +1,5 @@
 //! Random instructions of Thumb state, by form.
-// Forms are functions of one type.
+// All forms are functions of one type.
 #![allow(clippy::unnecessary_wraps)]
 
 use crate::case::{Code, NOP, STUB, THUMB_ARM_PAD, THUMB_PAD};
@@ -36,7 +36,7 @@ fn low_registers(random: &mut Random, _: &mut State) -> Option<Code> {
 
 fn high_registers(random: &mut Random, _: &mut State) -> Option<Code> {
     let (op, rd, rm) = (random.below(3), random.below(15), random.below(16));
-    // CMP of PC is left open.
+    // The result of CMP with PC is not defined.
     (op != 1 || rm != 15).then_some(())?;
     thumb(0x4400 | op << 8 | (rd & 8) << 4 | rm << 3 | rd & 7)
 }
@@ -140,7 +140,7 @@ fn branch_exchange(random: &mut Random, state: &mut State) -> Option<Code> {
     thumb(0x4700 | random.below(2) << 7 | rm << 3)
 }
 
-/// All of them.
+/// All forms.
 pub const FORMS: &[Form] = &[
     Form {
         name: "Thumb LSL, LSR, ASR by a constant",

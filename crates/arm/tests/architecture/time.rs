@@ -1,4 +1,4 @@
-//! What instructions cost, and that time is the same however a program is run.
+//! The cost of instructions, and that time is the same however a program is run.
 
 use npsim_arm::{Line, RunEnd};
 
@@ -12,7 +12,7 @@ fn a_loaded_register_is_waited_for() {
     // One instruction between.
     let mut machine = Machine::new(&[0xe590_1000, 0xe283_3001, 0xe281_2001]);
     assert_eq!(machine.steps(3), [1, 1, 2]);
-    // What the bus takes comes on top, and is not waited for by others.
+    // Bus time is added, and other instructions do not wait for it.
     let mut machine = Machine::new(&[0xe590_1000, 0xe283_3001, 0xe281_2001]);
     machine.memory.cost = 10;
     assert_eq!(machine.steps(3), [1, 1, 12]);
@@ -30,10 +30,10 @@ fn a_product_takes_longer_the_larger_its_multiplier() {
 
 #[test]
 fn products_of_halves_issue_and_end_as_the_core_s() {
-    // smlalbb r2, r3, r0, r1; mov r4, r2: the low half is there after two cycles, which the issue takes.
+    // smlalbb r2, r3, r0, r1; mov r4, r2: the low half is available after two cycles, which the issue takes.
     let mut machine = Machine::new(&[0xe143_2180, 0xe1a0_4002]);
     assert_eq!(machine.steps(2), [2, 1]);
-    // The high half comes a cycle later.
+    // The high half is available a cycle later.
     let mut machine = Machine::new(&[0xe143_2180, 0xe1a0_4003]);
     assert_eq!(machine.steps(2), [2, 2]);
     // ldr r0, [r5]; smulbb r2, r1, r1, which does not read r0.
@@ -107,7 +107,7 @@ fn steps_portions_and_a_copy_give_the_same_state() {
     while portions.cpu.cycles() < 5000 {
         let left = 5000 - portions.cpu.cycles();
         portions.run(left.min(7));
-        // A checkpoint leaves decoded code out.
+        // A checkpoint does not contain decoded code.
         let text = serde_json::to_string(&portions.cpu).unwrap();
         portions.cpu = serde_json::from_str(&text).unwrap();
     }

@@ -44,7 +44,7 @@ fn fetch(folder: &Path) {
     }
 }
 
-/// Text with lines that compress and sort.
+/// Text whose lines can be compressed and sorted.
 fn text(lines: u32) -> Vec<u8> {
     let mut state = 12345u32;
     (0..lines)

@@ -4,13 +4,13 @@ use npsim_arm::ByteOrder;
 
 use crate::memory::Memory;
 
-/// What a process needs of its executable.
+/// The parts of an executable that a process needs.
 pub struct Image {
     pub order: ByteOrder,
     pub entry: u32,
-    /// The first address beyond.
+    /// The first address past the end.
     pub end: u32,
-    /// Where its program headers are, and how many.
+    /// The address of its program headers, and their number.
     pub headers: (u32, u32),
     segments: Vec<(u32, Vec<u8>)>,
 }

@@ -7,7 +7,7 @@ use crate::{linux, qemu};
 
 const COMPILER: &str = "arm-none-eabi-gcc";
 
-/// The programs of the folder, in order of their names.
+/// The programs of the folder, ordered by name.
 fn sources() -> (PathBuf, Vec<PathBuf>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compiled/c");
     let mut sources: Vec<_> = std::fs::read_dir(&folder)

@@ -1,4 +1,5 @@
-//! As much of Linux as programs need that read standard input, compute and write standard output.
+//! The part of Linux needed by programs that read standard input, compute and write standard
+//! output.
 
 use npsim_arm::{Bus, Cpu, Event, Exception, Mode, RunEnd, Size, Timing};
 
@@ -15,7 +16,7 @@ const NO_TERMINAL: i32 = -25;
 const BAD_FILE: i32 = -9;
 const NO_FILE: i32 = -2;
 
-/// What a program wrote, and its exit code.
+/// The output of a program, and its exit code.
 #[derive(Debug, PartialEq)]
 pub struct Output {
     pub written: Vec<u8>,
@@ -96,7 +97,7 @@ impl Process<'_> {
         }
     }
 
-    /// Makes a system call and returns to user mode; the exit code if it was the last.
+    /// Executes a system call and returns to user mode; gives the exit code if it was the last.
     fn call(&mut self) -> Result<Option<u32>, String> {
         let (back, status) = (self.cpu.register(14), self.cpu.spsr().unwrap());
         self.cpu.set_cpsr(status);
@@ -173,7 +174,7 @@ impl Process<'_> {
             20 | 64 | 224 | 256 => 100,
             // close, signals, munmap, mprotect, prctl, users and groups, fcntl64, umask, madvise
             6 | 60 | 67 | 91 | 125 | 172 | 174 | 175 | 186 | 199..=202 | 220 | 221 => 0,
-            // Where local storage is.
+            // The address of thread-local storage.
             0xf0005 => {
                 self.memory.set_thread(a);
                 0

@@ -1,11 +1,12 @@
-//! The memory of a process: longwords from address 0, and the page of helpers that a kernel of Linux has at the top.
+//! The memory of a process: longwords from address 0, and the page of helpers that the Linux kernel provides at the
+//! top.
 
 use npsim_arm::{Bus, ByteOrder, Size};
 
 /// Where the page of helpers begins.
 const HELPERS: u32 = 0xffff_0f00;
 
-/// Where a thread's local storage is, for the helper that says so.
+/// The address of thread-local storage, for the helper that returns it.
 const THREAD: usize = (0xff0 - 0xf00) / 4;
 
 pub struct Memory {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::linux::Output;
 
-/// Whether a command can be had; says so if not.
+/// Whether a command is available; prints a message if not.
 pub fn available(command: &str) -> bool {
     let found = Command::new(command)
         .arg("--version")

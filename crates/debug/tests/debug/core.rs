@@ -1,4 +1,4 @@
-//! The core as a thread: stops and steps within its jobs, forward and back, and a run that they leave as it is.
+//! The core as a thread: stops and steps within its jobs, forward and back, which do not change the run.
 
 use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
@@ -35,7 +35,7 @@ fn steps_of_the_core_go_back_to_where_they_came_from() {
     // One instruction after the other.
     let numbers: Vec<_> = made.iter().map(|it| it.0.core().unwrap()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]));
-    // Not by what was made, but by the run itself.
+    // Not from a record, but by the run itself.
     let mut other = at_core(&system);
     let last = made.last().unwrap().0;
     other.go(last, None);
@@ -91,7 +91,7 @@ fn a_watched_longword_of_the_core_stops_behind_the_store() {
     let mut debugger = at_core(&system);
     let memories = debugger.names().memories();
     let counter = memories.iter().find(|it| it.0 == "INTERRUPTS").unwrap();
-    // What `irq` counts by an atomic operation, at its plain address.
+    // The counter that `irq` increments by an atomic operation, at its plain address.
     let counter = 0xca00_0000 + counter.2;
     commands(&mut debugger, &format!("context core\nwatch {counter:#x}"));
     debugger.run(Direction::Forward);
@@ -104,7 +104,7 @@ fn a_watched_longword_of_the_core_stops_behind_the_store() {
     assert_eq!(debugger.frames(Thread::CORE)[0].name, "irq");
     let word = |debugger: &Debugger| u64::from(debugger.core().unwrap().word(counter).unwrap());
     assert_eq!(word(&debugger), now);
-    // Backward the change is undone.
+    // Going back undoes the change.
     debugger.run(Direction::Back);
     assert_eq!(word(&debugger), before);
 }
@@ -115,7 +115,7 @@ fn a_longword_that_a_microengine_changes_while_the_core_sleeps_is_seen() {
     let mut debugger = at_core(&system);
     let memories = debugger.names().memories();
     let sum = memories.iter().find(|it| it.0 == "SUM").unwrap();
-    // Written when all is done, at its plain address.
+    // Written when everything is done, at its plain address.
     let sum = 0xca00_0000 + sum.2;
     commands(&mut debugger, &format!("context core\nwatch {sum:#x}"));
     let word = |debugger: &Debugger| debugger.core().unwrap().word(sum);
@@ -150,7 +150,7 @@ fn steps_by_lines_of_the_core_pass_over_functions_that_lines_call() {
         made.push(line(&debugger));
     }
     assert!(made.iter().all(|it| it.0 == "main"), "{made:?}");
-    // By the run itself, and not by what was made.
+    // By the run itself, and not from a record.
     let moment = debugger.timeline().moment();
     let mut other = at_core(&system);
     other.go(moment, None);

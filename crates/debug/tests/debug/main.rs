@@ -1,4 +1,4 @@
-//! The debugger on the systems that are shipped.
+//! The debugger on the shipped systems.
 
 mod core;
 mod rig;

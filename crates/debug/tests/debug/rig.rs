@@ -16,7 +16,7 @@ use npsim_project::{Overrides, Project};
 use npsim_session::links::{Frames, Links, LinksState};
 use npsim_session::simulation::{Ending, RunSettings, Simulation};
 
-/// What a system has come to: the chip's state and where the lines stand.
+/// The state of a system: that of the chip and of the lines.
 pub type State = (Vec<u8>, LinksState);
 
 /// A system with its traffic.
@@ -41,7 +41,7 @@ pub fn written(name: &str, text: &str) -> PathBuf {
 }
 
 impl System {
-    /// A project with frames at a part of its lines' rate for a time.
+    /// A project with frames at a fraction of its line rate for a time.
     pub fn of(target: &str, load: Option<(&str, &str)>) -> Self {
         Self::at(&root().join(target), load)
     }
@@ -92,7 +92,7 @@ impl System {
         Self::of("microcode/router", Some(("1", "300us")))
     }
 
-    /// A context that asks the program of the core 50 times, which answers at interrupts.
+    /// A context that sends 50 requests to the core's program, which answers them in interrupts.
     pub fn core_program() -> Self {
         let target = root().join("crates/systems/tests/firmware/core_program");
         let mut system = Self::with(&target, &[("ROUNDS", "50")], None);
@@ -140,7 +140,7 @@ impl System {
         Debugger::new(setup, &self.project, &self.settings.allow).unwrap()
     }
 
-    /// A run that is gone on with, cycle by cycle.
+    /// A run that is continued cycle by cycle.
     pub fn run(&self) -> Run {
         Run {
             simulation: self.simulation(),
@@ -185,7 +185,7 @@ pub fn silent(_: &str) -> Option<String> {
     None
 }
 
-/// The lines that commands give, one command a line.
+/// The output lines of commands, given one per line.
 pub fn commands(debugger: &mut Debugger, text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -200,7 +200,7 @@ pub fn complaint(debugger: &mut Debugger, line: &str) -> String {
     execute(debugger, &silent, line).unwrap_err().to_string()
 }
 
-/// A breakpoint that is met.
+/// A breakpoint that is hit.
 pub fn met(number: u32) -> BreakpointHit {
     BreakpointHit {
         number,

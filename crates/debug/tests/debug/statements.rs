@@ -1,5 +1,4 @@
-//! What the debugger says of causes, against what the run does: the statements that
-//! `docs/src/statements.md` lists.
+//! The debugger's statements about causes, which `docs/src/statements.md` lists, against the run.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +12,7 @@ use npsim_inspect::{Inspect, SignalOrigin, Why};
 
 use crate::rig::{System, commands, complaint, root, written};
 
-/// Context 0 looks at a longword often, and signals context 2 when the longword is 1.
+/// Context 0 polls a longword, and signals context 2 when the longword is 1.
 const SENDER: &str = "\
 .num_contexts 8
 .sig volatile go
@@ -43,7 +42,7 @@ send#:
     ctx_arb[kill]
 ";
 
-/// The line of a source that begins so.
+/// The line of a source that begins with the given text.
 fn line_of(source: &str, begin: &str) -> String {
     let at = source.lines().position(|it| it.trim().starts_with(begin));
     format!(":{}", at.unwrap() + 1)
@@ -68,7 +67,7 @@ fn nothing_wakes_a_context_until_the_cause_is_there() {
         lines[1].contains("of 0.0 at ") && lines[1].ends_with(&sender),
         "{lines:?}"
     );
-    // Without the cause it does not wake again.
+    // Without the cause, it does not wake again.
     commands(&mut debugger, "goto 1000\nset scratch[0x80] = 0");
     assert_eq!(commands(&mut debugger, "wake 0.2")[0], none);
 }
@@ -108,7 +107,7 @@ fn who_that_is_broken_off_says_from_where_nothing_wrote() {
     debugger.ask(|_| false);
     let writer = debugger.who("scratch[0x80]", debugger.thread(), 1).unwrap();
     assert_eq!(writer[0].cycle, 100);
-    // A change by hand behind that cycle is known whatever is not.
+    // A manual change after that cycle is known, whatever else is not.
     commands(&mut debugger, "set scratch[0x80] = 8");
     debugger.ask(|_| true);
     let writer = debugger.who("scratch[0x80]", debugger.thread(), 2).unwrap();
@@ -132,7 +131,7 @@ fn packets_that_may_still_come_are_not_said_not_to() {
     assert!(said.contains("no packet 100000 comes"), "{said}");
 }
 
-/// Values of the registers of a context that have numbers, and its signals.
+/// Values of a context's numbered registers, and its signals.
 fn values(debugger: &Debugger, thread: Thread) -> BTreeMap<String, u64> {
     let registers = ["a", "b", "$", "$$"];
     let registers = registers
@@ -182,7 +181,7 @@ fn last_change_of_each_register_and_signal_is_by_the_writer_named() {
                     "{name} of {thread}: {deed:?}, {cycle}"
                 );
                 if name.starts_with("signal") {
-                    // One that is waited for already is gone when it has come.
+                    // A signal that is already waited for is consumed when it arrives.
                     continue;
                 }
                 assert_eq!(deed.value, Some(*value), "{name} of {thread}: {deed:?}");
@@ -285,7 +284,7 @@ fn names_that_were_never_written_have_no_writer() {
     assert!(never > 0 && others > 20, "{never} {others}");
 }
 
-/// All that is said of a frame.
+/// All statements about a frame.
 struct Seen {
     frame: u64,
     at: Vec<Cycle>,
@@ -392,7 +391,8 @@ fn contexts_wake_by_what_why_has_named() {
                         counts[0] += 1;
                         continue;
                     }
-                    // One that is behind others may not have come when the first woke it.
+                    // One that is behind others may not have arrived when the first woke the
+                    // context.
                     let Some((at, _, cause)) = first else {
                         assert!(asleep.any || woken.is_none(), "{}", said());
                         continue;
@@ -561,7 +561,7 @@ fn read_watches_stop_at_commands_that_read_the_longword() {
             let met = matches!(stop, StopCause::Breakpoint(_));
             assert_eq!(met, stops, "{watch}: {stop:?}");
             if met {
-                // The data is there, and the command that brought it is another one each time.
+                // The data is there, but a different command delivered it each time.
                 let brought = debugger.who("$0", "0.0".parse().unwrap(), 1).unwrap();
                 assert_eq!(brought[0].what, "scratch.read");
                 assert!(brought[0].cycle > before || before == 0, "{brought:?}");

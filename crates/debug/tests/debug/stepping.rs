@@ -1,4 +1,4 @@
-//! Steps, breakpoints and questions on systems that are shipped.
+//! Steps, breakpoints and queries on shipped systems.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use npsim_net::Random;
 
 use crate::rig::{System, changed, commands, complaint, met, state};
 
-/// Where the debugger looks: moment, context, address, and how many frames it shows.
+/// The debugger's position: moment, context, address, and number of stack frames.
 type Look = (TimePoint, Thread, u16, usize);
 
 fn look(debugger: &Debugger) -> Look {
@@ -25,7 +25,7 @@ fn look(debugger: &Debugger) -> Look {
     )
 }
 
-/// Steps forward, then takes the steps back: their places come in reverse.
+/// Steps forward, then back: the places occur in reverse order.
 fn there_and_back(system: &System, steps: usize, seed: u64) {
     let mut debugger = system.debugger();
     debugger.goto(20_000);
@@ -70,8 +70,8 @@ fn a_step_back_takes_a_step_back() {
     there_and_back(&System::router(), 60, 3);
 }
 
-/// Steps back without any memory of the steps: a second debugger, which did not make them, goes
-/// back through the beginnings of lines that the other went forward through.
+/// Steps back without a record of the steps: a second debugger, which did not make them, goes back
+/// through the line beginnings that the first one passed going forward.
 fn without_memory(system: &System, step: Step, steps: usize) {
     let mut debugger = system.debugger();
     debugger.goto(15_000);
@@ -198,7 +198,7 @@ fn conditions_contexts_and_hits_choose_among_hits() {
         stops(&system, "break wire8.uc:47 hit %4", 3),
         [all[3], all[7], all[11]]
     );
-    // The number of a hit is a matter of the run and not of the way one came.
+    // The number of a hit depends on the run, not on the path to it.
     let mut debugger = system.debugger();
     debugger.goto(all[9] + 1);
     commands(&mut debugger, "break wire8.uc:47 hit >=3");
@@ -215,7 +215,8 @@ fn conditions_contexts_and_hits_choose_among_hits() {
 fn a_parameter_of_a_macro_means_what_it_stands_for() {
     let system = System::wire8();
     let mut debugger = system.debugger();
-    // receive_store(element, bytes, buffer, moved), and a breakpoint that asks for one.
+    // receive_store(element, bytes, buffer, moved), and a breakpoint with a condition on one
+    // parameter.
     commands(
         &mut debugger,
         "break rbuf.uc:65 in 0.3 if address == 192\ncontinue",
@@ -227,7 +228,7 @@ fn a_parameter_of_a_macro_means_what_it_stands_for() {
     assert_eq!(value("address"), value("buffer"));
     let complaint = debugger.evaluate("signal(done)", thread).unwrap_err();
     assert!(complaint.message.contains("`moved`"), "{complaint}");
-    // Outside of the macro nothing is called so.
+    // Outside of the macro, the name does not exist.
     commands(&mut debugger, "out");
     assert_eq!(debugger.frames(thread)[0].name, "wire8.uc");
     assert!(debugger.evaluate("address", thread).is_err());
@@ -472,7 +473,7 @@ fn a_value_that_is_set_is_there_and_the_past_is_as_it_was() {
     assert_eq!(debugger.evaluate("scratch[0x3ff0]", thread), Ok(0x1234));
 }
 
-/// Firmware whose pipeline has something in it: a write on its way, and defer slots.
+/// Firmware with work in its pipeline: a write in flight, and defer slots.
 const LATE: &str = "\
 .reg a place
     immed[place, 8]
@@ -539,7 +540,7 @@ fn a_fault_is_met_on_every_way_and_can_be_passed() {
     assert_eq!(fault.check.unwrap().name(), "uninitialised-read");
     assert_eq!(debugger.cycle(), fault.cycle + 1);
     let end = look(&debugger);
-    // The end can be left backwards and is met again, by a jump as well.
+    // The end can be left backwards and is reached again, also by a jump.
     debugger.step(Step::Instruction, Direction::Back);
     assert!(debugger.cycle() <= fault.cycle);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Going to a cycle is running to it.
+//! Going to a cycle is equivalent to running to it.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -14,8 +14,8 @@ use crate::rig::{System, state};
 
 const PLENTY: usize = 512 << 20;
 
-/// Instructions at some addresses of a microengine; `judged` ones only where the
-/// context's number is odd, for which the chip is looked at.
+/// Instructions at some addresses of a microengine; `judged` ones only if the context's number is
+/// odd, which requires inspecting the chip.
 struct At {
     me: u8,
     pcs: [u16; 2],
@@ -227,7 +227,7 @@ fn quiet_time_is_skipped_and_can_be_gone_to() {
     let mut timeline = system.timeline(PLENTY);
     timeline.goto(Cycle::MAX);
     assert_eq!(timeline.moment().cycle, 40_000_000);
-    // There are 2000 stretches in it.
+    // It contains 2000 stretches.
     let (_, states) = timeline.memory();
     assert!(states < 100, "{states}");
     for cycle in [39_999_999, 77_777, 31_234_567, 20_000_001, 20_000_000] {
@@ -259,7 +259,7 @@ fn a_change_makes_another_future_and_leaves_the_past() {
     assert_eq!(timeline.chip().units().scratch.read(0x3ff0), Some(7));
 }
 
-/// What contexts do.
+/// The actions of contexts.
 struct Turns(Vec<(Cycle, TraceEvent)>);
 
 impl Observer for Turns {

@@ -1,4 +1,4 @@
-//! What there is to see at a stop is what the chip has, as data.
+//! The view of a stop equals the chip's state, as data.
 
 use npsim_debug::console::execute;
 use npsim_debug::history::{Fate, History};

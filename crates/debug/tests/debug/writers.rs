@@ -1,4 +1,4 @@
-//! What wrote a longword, a register or a signal, and what is called so.
+//! The writers of a longword, a register or a signal, and the names of these.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use npsim_debug::{Debugger, Direction, StopCause};
 
 use crate::rig::{System, commands, complaint, root, written};
 
-/// The longwords that are said to be written.
+/// The longwords reported as written.
 struct Recorded(BTreeSet<(MemoryName, u32)>);
 
 impl Sampler for Recorded {}
@@ -36,7 +36,7 @@ impl Observer for Recorded {
     }
 }
 
-/// The longwords of a memory up to its end, or up to where nothing is kept.
+/// The longwords of a memory up to its end, or to the end of the stored part.
 fn longwords(chip: &Chip, memory: MemoryName, most: u32) -> Vec<u32> {
     let units = chip.units();
     let addresses = (0..most).map(|at| 4 * at);
@@ -128,7 +128,7 @@ fn who_names_the_writer_at_the_stop_that_a_watch_makes() {
             "{watch} {what} at {cycle}: {said}"
         );
         assert!(said.contains(writer), "{watch} {what}: {said}");
-        // The stop says so itself where a longword is watched.
+        // If a longword is watched, the stop itself reports the writer.
         if what != "$0" {
             let by: Vec<_> = hits[0]
                 .by
@@ -137,7 +137,7 @@ fn who_names_the_writer_at_the_stop_that_a_watch_makes() {
                 .collect();
             assert!(said.ends_with(&by.join(" and ")), "{said}: {by:?}");
         }
-        // The same holds behind it, and when it is come back to.
+        // The same holds after it, and on returning to it.
         debugger.goto(cycle + 1);
         assert_eq!(first_writer(&mut debugger, what), said);
         debugger.goto(cycle + 50);
@@ -147,7 +147,7 @@ fn who_names_the_writer_at_the_stop_that_a_watch_makes() {
         }
         assert_eq!(debugger.cycle(), cycle, "{watch} {what}");
         assert_eq!(first_writer(&mut debugger, what), said);
-        // In the cycle of the write itself the value is not there yet.
+        // In the cycle of the write itself, the value is not visible yet.
         debugger.goto(cycle - 1);
         let earlier = commands(&mut debugger, &format!("who {what} 1")).remove(0);
         assert_ne!(earlier, said);
@@ -225,7 +225,7 @@ fn conditions_that_cannot_be_computed_stop_the_run() {
     debugger.goto(cycle + 1);
     let stop = debugger.run(Direction::Back);
     assert!(matches!(&stop.reason, StopCause::Breakpoint(hits) if hits[0].failure.is_some()));
-    // One that can be computed and does not hold does not stop it.
+    // A condition that can be computed and is false does not stop it.
     commands(
         &mut debugger,
         "delete 1\nbreak wire8.uc:50 if bytes == 61\ngoto 0",
@@ -315,7 +315,7 @@ next#:
         }
     }
     assert_eq!(Vec::from_iter(seen), ["fetched", "got", "one", "two"]);
-    // What a context waits for, as `why` says it.
+    // The signals that a context waits for, as `why` reports them.
     let mut debugger = system.debugger();
     commands(&mut debugger, "break next#\ncontinue\ngoto +4");
     let why = debugger.why(debugger.thread());

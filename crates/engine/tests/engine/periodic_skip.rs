@@ -1,6 +1,5 @@
-//! Time that is skipped is time that was simulated: random programs that poll come to
-//! the same state, in every byte, whether the chip skips or not, wherever they are
-//! stopped and looked at.
+//! Skipped time equals simulated time: random programs that poll reach the same state, in every
+//! byte, whether the chip skips or not, wherever they are stopped and inspected.
 
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -48,14 +47,14 @@ impl PortIo for Frames {
     fn dropped(&mut self, _: Cycle, _: u8, _: Option<u64>, _: MediaDrop) {}
 }
 
-/// What a context does in a round of its loop.
+/// An action of a context in an iteration of its loop.
 #[derive(Clone, Copy, Debug)]
 enum Piece {
     /// Reads a longword and waits for it.
     Read(&'static str, u8),
     /// Writes the same value each time.
     Write(&'static str, u8),
-    /// Takes a bit and gives it back.
+    /// Sets a bit and clears it again.
     TakeAndGive(u8),
     /// Polls a ring that is empty.
     Get(u8),
@@ -79,7 +78,7 @@ enum Piece {
     Clock(u8),
     /// Keeps a timestamp in memory.
     Stamp(u8),
-    /// Counts rounds in a register, and so does never the same again.
+    /// Counts iterations in a register, so that no iteration repeats.
     Count,
     /// Counts to a number and begins again.
     CountTo(u8),
@@ -87,12 +86,12 @@ enum Piece {
     Increment(u8),
     /// Draws a random number.
     Random,
-    /// Counts rounds and does something else after so many.
+    /// Counts iterations and does something else after a number of them.
     Change(u16),
-    /// Counts in the register that times for timers are made in, and does something
-    /// else after so many.
+    /// Counts in the register in which timer values are computed, and does something else after a
+    /// number of iterations.
     CountInTime(u8),
-    /// Reads the timestamp in defer slots and branches by a bit of it behind them.
+    /// Reads the timestamp in defer slots and branches by one of its bits after them.
     Deferred(u8),
 }
 
@@ -284,12 +283,12 @@ fn chip(programs: &[Vec<Piece>], disturbances: Perturbations) -> Chip {
     chip
 }
 
-/// What an observer receives, in the order in which it comes.
+/// The events that an observer receives, in order.
 #[derive(Default)]
 struct Told {
     kinds: Kinds,
     digest: DefaultHasher,
-    /// Of instructions, each by itself and in any order.
+    /// The events of instructions, each by itself and in any order.
     issued: u64,
     count: u64,
 }
@@ -300,8 +299,8 @@ impl Observer for Told {
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
-        // One event stands for several instructions in line. The end of a run divides it into two,
-        // and where time is skipped fewer runs end: so instructions are compared one by one.
+        // One event stands for several consecutive instructions. The end of a run splits it in two,
+        // and fewer runs end if time is skipped, so instructions are compared one by one.
         let &TraceEvent::Issued {
             me,
             context,
@@ -322,14 +321,15 @@ impl Observer for Told {
     }
 }
 
-/// How a chip comes to a cycle at which it is looked at, and how it goes on.
+/// How a chip reaches a cycle at which it is inspected, and how it continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halt {
     /// The end of a run.
     Horizon,
-    /// A pause, of which no part of the chip knows.
+    /// A pause, which does not affect any part of the chip.
     Pause,
-    /// A pause of which no part of the chip knows; the state saved there continues in another chip.
+    /// A pause, which does not affect any part of the chip; the state saved there continues in
+    /// another chip.
     Saved,
 }
 
@@ -337,14 +337,14 @@ enum Halt {
 #[derive(Clone, Debug)]
 struct Course {
     frames: Vec<Cycle>,
-    /// No frame is known before its first bit comes, as between chips of a network.
+    /// No frame is known before its first bit arrives, as between chips of a network.
     surprised: bool,
     /// Ascending.
     halts: Vec<(Cycle, Halt)>,
-    /// The watcher comes back after this many cycles, if no time is skipped there.
+    /// The watcher is called again after this many cycles, if no time is skipped there.
     breath: Cycle,
-    /// A run to a horizon is made of runs of this many cycles, or as far as the chip says that it is
-    /// silent: as between chips of a network that are near each other.
+    /// A run to a horizon consists of runs of this many cycles, or as long as the chip reports silence, as between
+    /// nearby chips of a network.
     window: Option<Cycle>,
 }
 
@@ -359,7 +359,7 @@ impl Course {
         }
     }
 
-    /// All that it comes to on the way.
+    /// Everything observed during the run.
     fn all_halts(&self) -> Vec<(Cycle, Halt)> {
         let mut all = self.halts.clone();
         if self.surprised {
@@ -370,8 +370,8 @@ impl Course {
     }
 }
 
-/// What is counted at each of the cycles, with what an observer has received until then and, at a
-/// horizon, the whole state; and how many cycles were skipped.
+/// The counts at each of the cycles, with the events that an observer has received until then and,
+/// at a horizon, the whole state; and the number of skipped cycles.
 fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<String>, Cycle) {
     let mut told = Told {
         kinds,
@@ -469,8 +469,8 @@ fn course() -> impl Strategy<Value = Course> {
     )
 }
 
-/// Commands that are late, of which each draws a number, keep a state from coming again: often
-/// they are those of one memory.
+/// Late commands, each of which draws a random number, prevent a state from recurring: often they
+/// are those of one memory.
 fn disturbances() -> impl Strategy<Value = Perturbations> {
     let late = (any::<u64>(), 1..300_u32, 0..3).prop_map(|(seed, most, memory)| {
         let of = |which| if memory == which { most } else { 0 };
@@ -496,7 +496,7 @@ fn disturbances() -> impl Strategy<Value = Perturbations> {
     (late, stalls).prop_map(|(late, stalls)| Perturbations { late, stalls })
 }
 
-/// What two texts that begin alike have where they part.
+/// The parts of two texts with a common beginning around their first difference.
 fn difference(skipped: &str, simulated: &str) -> String {
     let same = { skipped.bytes().zip(simulated.bytes()) }
         .take_while(|it| it.0 == it.1)
@@ -537,7 +537,8 @@ proptest! {
     }
 }
 
-/// What an observer gets where a run is made of short ones, and a context is stalled at their ends.
+/// Events that an observer gets if a run consists of short ones, and a context is stalled at their
+/// ends.
 #[test]
 fn a_stall_across_windows_gives_the_same_events() {
     let stall = |context, from, until| Stall {
@@ -575,7 +576,7 @@ fn a_stall_across_windows_gives_the_same_events() {
     }
 }
 
-/// A pause, a save and a frame amid a stretch that is skipped.
+/// A pause, a save and a frame within a skipped stretch.
 #[test]
 fn time_is_skipped_around_whatever_comes_between() {
     let pieces = [Piece::Read("scratch", 9), Piece::Wait(30)];

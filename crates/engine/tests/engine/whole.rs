@@ -1,5 +1,5 @@
-//! The whole chip with small programs: how runs end, and that running in steps
-//! is running through.
+//! The whole chip with small programs: how runs end, and that running in steps equals running
+//! through.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::{Chip, ChipError, Stop};
@@ -150,7 +150,7 @@ fn signal_that_nothing_raises_is_a_deadlock_whose_notes_list_all_contexts() {
         "{}",
         fault.message
     );
-    // The chip says what it is like, the analysis why; asked twice, it adds nothing.
+    // The chip reports its state, the analysis the reason; a second call adds nothing.
     for _ in 0..2 {
         assert!(explain_deadlock(&mut stuck).is_some());
     }
@@ -165,7 +165,7 @@ fn signal_that_nothing_raises_is_a_deadlock_whose_notes_list_all_contexts() {
     );
     let mut allowed = chip(&[(3, &[wait(4), KILL])]);
     allowed.allow(Check::Deadlock);
-    // A run that goes on from there, as a chain does from a checkpoint, finds nothing new.
+    // A run that continues from there, as a chain does from a checkpoint, finds nothing new.
     for _ in 0..2 {
         assert_eq!(run(&mut allowed, Cycle::MAX), Stop::Quiet);
         assert_eq!(
@@ -317,7 +317,7 @@ fn impossible_set_ups_are_refused() {
     assert!(error.contains("ring 0"), "{error}");
 }
 
-/// Every context reads memory that is not there.
+/// Every context reads memory that does not exist.
 fn reads_nowhere() -> Vec<Instruction> {
     let top = Instruction::Immed {
         dest: ADDRESS,
@@ -343,7 +343,7 @@ fn memory_that_is_not_there_stops_the_chip_at_the_instruction() {
     assert!(fault.message.contains("channel 2"), "{}", fault.message);
 }
 
-/// The neighbour signals every 200 cycles and runs ahead, but a read of memory that is not there
+/// The neighbour signals every 200 cycles and runs ahead, but a read of memory that does not exist
 /// ends the run between two signals.
 #[test]
 fn a_signal_that_was_sent_ahead_of_a_fault_is_not_on_its_way() {

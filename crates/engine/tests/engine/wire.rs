@@ -1,6 +1,5 @@
-//! The whole chip with the smallest firmware: what comes in on a port goes out
-//! on the same port. The media interface's times and counts are checked from
-//! outside.
+//! The whole chip with the smallest firmware: frames that arrive on a port leave by the same port.
+//! The media interface's times and counts are checked from outside.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -28,8 +27,9 @@ struct Links {
     arrivals: VecDeque<Arrival>,
     sent: Vec<Sent>,
     dropped: Vec<(u64, MediaDrop)>,
-    /// How many cycles after the first bit of a frame that leaves the outside may answer to it,
-    /// if it answers, and when it may to the first of those that are leaving.
+    /// The number of cycles after the first bit of a departing frame at which the outside may
+    /// answer it, if it answers, and the cycle at which it may answer the first of those that are
+    /// leaving.
     answers_after: Option<Cycle>,
     answer: Option<Cycle>,
 }
@@ -167,7 +167,7 @@ fn frames_come_back_unchanged_and_in_order() {
 #[test]
 fn too_much_traffic_is_lost_at_the_receive_fifo_and_nowhere_else() {
     let mut chip = chip(3, true);
-    // Each port at line rate: more than one context can carry.
+    // Each port at line rate, more than one context can forward.
     let mut links = links(3000, 135, 3);
     assert_eq!(
         chip.run(Cycle::MAX, &mut links, &mut NoObserver),
@@ -228,8 +228,8 @@ impl Observer for Cycles {
     }
 }
 
-/// The end of the run comes nearer while it lasts, and what was booked behind it reaches
-/// observers when its time has come.
+/// The end of the run moves closer while it runs, and events booked after it reach observers when
+/// their time has come.
 #[test]
 fn observers_are_told_in_order_where_an_answer_ends_the_run() {
     for answers_after in (10..400).step_by(10) {

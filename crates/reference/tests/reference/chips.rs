@@ -1,5 +1,5 @@
-//! Whole chips: commands of several microengines meet at buses and units, and what
-//! observers receive of a run is equal on both cores, too.
+//! Whole chips: commands of several microengines meet at buses and units, and the events that
+//! observers receive are also equal on both cores.
 
 pub(super) mod course;
 mod tasks;
@@ -41,14 +41,14 @@ use tasks::{Clerk, Watch};
 use told::Told;
 use view::view;
 
-/// Far more cycles than programs take that end.
+/// Far more cycles than programs that end take.
 pub(super) const MOST_CYCLES: Cycle = 1 << 14;
 
-/// Ports, and what each takes in a second.
+/// Ports, and the rate of each.
 const PORTS: u8 = 2;
 const BITS_PER_SECOND: u64 = 1_000_000_000;
 
-/// What programs run on, and what disturbs them.
+/// The chip on which programs run, and its disturbances.
 #[derive(Clone, Debug)]
 pub(super) struct Bench {
     pub(super) chip: &'static str,
@@ -59,9 +59,9 @@ pub(super) struct Bench {
     pub(super) four_contexts: u8,
     /// In the order of their beginnings.
     pub(super) frames: Vec<Arrival>,
-    /// No frame is known before its first bit comes, as between chips of a network.
+    /// No frame is known before its first bit arrives, as between chips of a network.
     pub(super) surprised: bool,
-    /// What the general-purpose core does.
+    /// The work of the general-purpose core.
     pub(super) tasks: Vec<Box<dyn Task>>,
     pub(super) disturbances: Perturbations,
     /// A use of a register that a unit owns ends the run.
@@ -179,7 +179,7 @@ fn frames() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// What the core does: most often nothing, for a core with work never comes to rest.
+/// The work of the core: most often none, because a core with work never comes to rest.
 fn tasks() -> impl Strategy<Value = Vec<Box<dyn Task>>> {
     let space = select(vec![Space::Scratch, Space::Sram(0), Space::Sram(1)]);
     let clerk = (space, 0..8_u32, 200..4000_u64).prop_map(|(space, word, period)| {
@@ -264,7 +264,7 @@ fn steps() -> impl Strategy<Value = Steps> {
         4 => Just((MOST_CYCLES, false)),
         4 => (1..400_u64, Just(false)),
         4 => (300..3000_u64, Just(true)),
-        // Saves so frequent that hardly a command is served without one between.
+        // Saves so frequent that hardly any command is served without one in between.
         1 => (40..300_u64, Just(true)),
     ];
     let answered = proptest::option::of(1..600_u64);
@@ -281,8 +281,8 @@ fn steps() -> impl Strategy<Value = Steps> {
     })
 }
 
-/// Where a chip is looked at: anywhere in the time that most programs take, and more than once
-/// while the same is in flight.
+/// The cycles at which a chip is inspected: anywhere in the time that most programs take, and more
+/// than once while the same commands are in flight.
 fn looks() -> impl Strategy<Value = Vec<Cycle>> {
     let group = (1..5000_u64, proptest::collection::vec(1..40_u64, 0..4));
     proptest::collection::vec(group, 0..4).prop_map(|groups| {
@@ -300,8 +300,8 @@ fn looks() -> impl Strategy<Value = Vec<Cycle>> {
     })
 }
 
-/// A few chips do all that there is but what the host's bus would: else programs would not
-/// come to what this is about.
+/// A few chips exercise everything except the host's bus: otherwise the programs would miss cases
+/// under test.
 #[test]
 fn few_chips_do_each_command() {
     let mut left: Vec<_> = CommandOp::ALL
@@ -340,7 +340,7 @@ fn few_chips_do_each_command() {
     assert!(both > 80, "{both} chips with both clusters");
 }
 
-/// Chips come to most of the pauses, some go on beyond one, and much is in flight at them.
+/// Chips reach most of the pauses, some run past one, and much is in flight at them.
 #[test]
 fn chips_pause_while_something_is_under_way() {
     let mut runner = TestRunner::deterministic();
@@ -363,7 +363,7 @@ fn chips_pause_while_something_is_under_way() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(60), max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
 
-    /// The engine that is watched, the engine without an observer, and the reference core.
+    /// The observed engine, the engine without an observer, and the reference core.
     #[test]
     fn chips_are_the_same_with_both_cores(bench in bench(), steps in steps()) {
         let mut by_engine = Told::default();
@@ -408,7 +408,7 @@ proptest! {
             let expected = reference.looks.iter().find(|it| it.at == look.at);
             prop_assert!(expected.is_some(), "the reference core does not come to {:?}, {}", at, source());
             for (engine, reference) in look.seen.iter().zip(&expected.unwrap().seen) {
-                // What is counted is that of the last cycle in part.
+                // The counts include only part of the last cycle.
                 if look.at == look.pause || !["cycle", "counts"].contains(&&*reference.0) {
                     prop_assert_eq!(engine, reference, "at {:?}, {}", at, source());
                 }

@@ -1,6 +1,5 @@
-//! The engine and the reference core on the same random programs: the same
-//! registers, codes, local memory, CAM and CRC, the same contexts, times and
-//! counts, and the same complaints.
+//! The engine and the reference core on the same random programs: the same registers, codes, local
+//! memory, CAM and CRC, the same contexts, times and counts, and the same faults.
 
 mod chips;
 mod programs;
@@ -20,11 +19,11 @@ use npsim_profile::Profile;
 use npsim_reference::REFERENCE;
 use proptest::prelude::*;
 
-/// Far more cycles than a random program takes that ends. Contexts that overwrite
-/// each other's loop counters may not.
+/// Far more cycles than a random program that ends takes. Contexts that overwrite each other's loop
+/// counters may not end.
 const MOST_CYCLES: u64 = 1 << 18;
 
-/// What is put into cores before they start, and how they are run.
+/// The initial contents of cores, and how they are run.
 #[derive(Debug)]
 struct Setup<'a> {
     /// The program of each microengine. A single one is its own neighbour, so that what it
@@ -40,14 +39,14 @@ struct Setup<'a> {
     saved: bool,
 }
 
-/// Cores that have come to their end without units around them.
+/// Cores that have reached their end without units around them.
 struct Ended {
     cores: Vec<Box<dyn Core>>,
     fabric: Fabric,
 }
 
 impl Ended {
-    /// The cores at their end; nothing if they do not come to one.
+    /// The cores at their end; `None` if they do not reach one.
     fn of(kind: CoreKind, setup: &Setup<'_>) -> Option<Self> {
         let profile = Profile::load("ixp2400").unwrap();
         let mut fabric = Fabric::new(profile.clone(), Units::inlets);
@@ -99,7 +98,7 @@ impl Ended {
             else {
                 panic!("{event:?} without units");
             };
-            // What is sent to one that has no program is lost.
+            // Data sent to a microengine without a program is lost.
             let Some(core) = cores.get_mut(usize::from(me)) else {
                 continue;
             };
@@ -129,7 +128,7 @@ fn text(programs: &[Vec<Instruction>]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Everything that can be seen from outside, by name.
+/// Everything observable from outside, by name.
 fn view(ended: &Ended) -> Vec<(String, String)> {
     let cores = ended.cores.iter().enumerate();
     let mut seen: Vec<_> = cores
@@ -140,7 +139,7 @@ fn view(ended: &Ended) -> Vec<(String, String)> {
     seen
 }
 
-/// Everything that can be seen of a core.
+/// Everything observable about a core.
 fn view_of(me: usize, core: &dyn Core, fabric: &Fabric) -> Vec<(String, String)> {
     let now = fabric.now;
     let mut seen: Vec<(String, String)> = Vec::new();
@@ -229,8 +228,8 @@ proptest! {
         compare(&Setup { programs: &[program], contexts: 1, s_in: &s_in, d_in: &d_in, steps, saved: false })?;
     }
 
-    /// Horizons lie within rounds: they are farther apart than the program is long, before
-    /// which the engine looks at each instruction.
+    /// Horizons lie within iterations: they are farther apart than the program's length; closer to
+    /// a horizon, the engine checks each instruction.
     #[test]
     fn lines_that_go_round_are_the_same_on_both_cores(
         program in programs::rounds::of_rounds(),
@@ -254,8 +253,8 @@ proptest! {
         compare(&Setup { programs: &[program], contexts: others << 1 | 1, s_in: &s_in, d_in: &d_in, steps: steps.max(if saved { 500 } else { 16 }), saved })?;
     }
 
-    /// Each has a program of its own, raises signals of both neighbours and fills the ring of the
-    /// next one.
+    /// Each has its own program, raises signals of both neighbours and fills the ring of the next
+    /// one.
     #[test]
     fn neighbours_are_the_same_on_both_cores(
         programs in proptest::collection::vec(programs::of_neighbours(), 2..5),

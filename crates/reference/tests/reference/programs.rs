@@ -1,5 +1,5 @@
-//! Random programs that end and keep to what hardware defines. A few leave local
-//! memory: then engine and reference must agree where.
+//! Random programs that end and use only behaviour that hardware defines. A few leave local memory:
+//! then engine and reference must agree where.
 
 pub mod commands;
 pub mod media;
@@ -68,7 +68,7 @@ fn dest() -> BoxedStrategy<Operand> {
     .boxed()
 }
 
-/// A register destination, for instructions that read it too.
+/// A register destination, for instructions that also read it.
 fn register() -> BoxedStrategy<Operand> {
     prop_oneof![3 => gpr(Bank::A), 3 => gpr(Bank::B), 1 => special()].boxed()
 }
@@ -286,8 +286,8 @@ const NEIGHBOURS: &[u16] = &[
     csr::PREV_NEIGHBOR_SIGNAL,
 ];
 
-/// Instructions that look at what other contexts, or time, change, or raise signals of the
-/// microengines that these CSRs stand for.
+/// Instructions that read state changed by other contexts or by time, or raise signals of the
+/// microengines that these CSRs address.
 fn shared(whose: &'static [u16]) -> BoxedStrategy<Instruction> {
     let read = select(vec![
         csr::CTX_ARB_CNTL,
@@ -361,7 +361,7 @@ fn yields() -> BoxedStrategy<Instruction> {
         .boxed()
 }
 
-/// A branch by what others change, whose target is a number of blocks ahead.
+/// A branch on state that others change, whose target is a number of blocks ahead.
 fn polls() -> BoxedStrategy<Instruction> {
     prop_oneof![
         3 => (any::<bool>(), 1..16_u8, 1..6_u16, 0..3_u8)
@@ -428,10 +428,10 @@ fn defer_of(instruction: &Instruction) -> usize {
     }
 }
 
-/// Counts the rounds; nothing else in a program uses it.
+/// Counts the iterations; nothing else in a program uses it.
 const COUNTER: Operand = Operand::GprAbsolute(Bank::A, 127);
 
-/// A control instruction with what stands in its defer slots.
+/// A control instruction with the instructions in its defer slots.
 fn with_slots(
     control: BoxedStrategy<Instruction>,
     slot: BoxedStrategy<Instruction>,
@@ -448,10 +448,9 @@ fn values() -> impl Strategy<Value = Vec<u32>> {
     proptest::collection::vec(value, 32)
 }
 
-/// A program: all general registers and both pointers are set, then blocks of
-/// one instruction or of one branch with its defer slots, several times over
-/// since the engine runs what it has run before in another way, then a
-/// breakpoint.
+/// A program: all general registers and both pointers are set; blocks of one instruction, or of one
+/// branch with its defer slots, are repeated several times, because the engine runs code that it
+/// has run before in another way; then comes a breakpoint.
 pub fn of_one_context() -> impl Strategy<Value = Vec<Instruction>> {
     let block = prop_oneof![
         5 => straight().prop_map(|it| vec![it]),
@@ -469,7 +468,7 @@ pub fn of_contexts() -> impl Strategy<Value = Vec<Instruction>> {
     of_several(OWN)
 }
 
-/// Programs for a microengine among others: it raises signals of its neighbours too.
+/// Programs for a microengine among others: it also raises signals of its neighbours.
 pub fn of_neighbours() -> impl Strategy<Value = Vec<Instruction>> {
     of_several(NEIGHBOURS)
 }
@@ -536,7 +535,7 @@ fn assemble(
     assemble_behind(Vec::new(), values, blocks, rounds, last)
 }
 
-/// A program of blocks behind the instructions that it begins with.
+/// A program of blocks after its initial instructions.
 fn assemble_behind(
     first: Vec<Instruction>,
     values: &[u32],

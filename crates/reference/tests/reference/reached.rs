@@ -1,5 +1,5 @@
-//! Transfer registers that others reach: what the reflector puts there and takes from there, and
-//! what the media interface will.
+//! Transfer registers that others reach: those that the reflector writes and reads, and those that
+//! the media interface will write.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
@@ -19,7 +19,7 @@ use super::chips::course::{Ended, Steps, ended};
 use super::chips::{Bench, MOST_CYCLES, chip};
 use super::programs::{KILL, immed, set};
 
-/// Contexts but the first kill themselves; the first goes on behind these two.
+/// All contexts but the first kill themselves; the first continues after these two.
 fn first_context_only() -> Vec<Instruction> {
     let rest = Instruction::BranchCtx {
         equal: true,
@@ -50,10 +50,10 @@ fn command(op: CommandOp, transfer: TransferRegister) -> Command {
     }
 }
 
-/// What ended a run: the check, the address and the cycle of a fault.
+/// The cause of a run's end: the check, the address and the cycle of a fault.
 type Complaint = (Option<Check>, Option<u16>, Cycle);
 
-/// How a chip ends on both cores, run through and in steps of any size; all the same.
+/// The end of a chip on both cores, run through and in steps of any size, which must be the same.
 fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
     let bench = Bench {
         chip: "ixp2400",
@@ -91,7 +91,7 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
     end_of_all
 }
 
-/// A context may wait for what another microengine puts into its registers by looking at them.
+/// A context may poll its registers for data from another microengine.
 #[test]
 fn a_loop_sees_what_is_reflected_into_its_register() {
     let flag = Operand::STransfer(3);
@@ -121,8 +121,8 @@ fn a_loop_sees_what_is_reflected_into_its_register() {
     assert_eq!(end_of(vec![waits, reflects]), Ok(Stop::Quiet));
 }
 
-/// A thread that another microengine puts on a freelist owns its registers no more, though it is
-/// looking at one of them.
+/// A thread that another microengine puts on a freelist no longer owns its registers, even while it
+/// polls one of them.
 #[test]
 fn a_loop_over_a_register_ends_where_another_lists_its_thread() {
     let status = Operand::STransfer(3);
@@ -149,7 +149,7 @@ fn a_loop_over_a_register_ends_where_another_lists_its_thread() {
     assert!(cycle > 200, "{cycle}");
 }
 
-/// What is reflected out of a register is what stood there then, though its owner goes on.
+/// The value reflected out of a register is its value at that time, although its owner continues.
 #[test]
 fn reflected_reads_are_of_their_time() {
     let counter = Operand::Gpr(Bank::B, 1);
@@ -190,7 +190,7 @@ fn reflected_reads_are_of_their_time() {
             },
             ..read
         }),
-        // Enough rounds for the time of the end to show what was read.
+        // Enough iterations for the time of the end to show the value read.
         Instruction::AluShf {
             op: ShfOp::B,
             dest: counter,
@@ -217,7 +217,7 @@ fn reflected_reads_are_of_their_time() {
     assert_eq!(end_of(vec![counts, reads]), Ok(Stop::Quiet));
 }
 
-/// A thread that lists itself owns its registers no more, from that instruction on.
+/// A thread that puts itself on a freelist no longer owns its registers from that instruction on.
 #[test]
 fn registers_are_given_away_where_a_thread_lists_itself() {
     let first = u32::from(msf_csr::RX_THREAD_FREELIST_0);
@@ -266,7 +266,7 @@ fn registers_are_given_away_where_a_thread_lists_itself() {
     }
 }
 
-/// A context may look at a register that others fill for as long as it likes.
+/// A context may poll a register that others fill for any length of time.
 #[test]
 fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
     let spins = || {

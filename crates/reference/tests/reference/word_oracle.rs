@@ -1,8 +1,7 @@
-//! Command words read by bit position, apart from the instruction tables.
+//! Command words read by bit position, independently of the instruction tables.
 //!
-//! Which registers a word moves stands here a third time, written from the layout of the words
-//! alone, so that a misreading which the two cores share does not pass: they take their
-//! instructions from one decoder.
+//! The registers that a word moves are stated here a third time, from the layout of the words
+//! alone, to detect a misreading shared by the two cores, which use the same decoder.
 
 use npsim_chip::core::{CoreKind, Program};
 use npsim_chip::kernel::check::Check;
@@ -61,7 +60,7 @@ const COMMANDS: [Row; 21] = [
     row("msf[write]", 0x3d, 0, 2),
 ];
 
-/// The signal of all of them, even for the sake of those that raise two.
+/// The signal of all of them: an even number, because some raise two.
 const SIGNAL: u8 = 4;
 
 impl Row {
@@ -89,7 +88,7 @@ impl Row {
     }
 }
 
-/// What a command word moves.
+/// The registers that a command word moves.
 #[derive(Debug, PartialEq, Eq)]
 struct Moved {
     kind: TransferKind,
@@ -139,7 +138,7 @@ impl Observer for Commands {
     }
 }
 
-/// What a core issues that executes a word, then `ctx_arb[kill]`.
+/// The command issued by a core that executes a word, then `ctx_arb[kill]`.
 fn issued(kind: CoreKind, word: u64, mode: ContextMode, context: u8) -> BusCommand {
     const KILL: u64 = 0xe0_0001_0000;
     let profile = Profile::load("ixp2400").unwrap();
@@ -166,7 +165,7 @@ fn issued(kind: CoreKind, word: u64, mode: ContextMode, context: u8) -> BusComma
     commands.0[0]
 }
 
-/// Fields of which all registers that a command moves are the context's own.
+/// Fields with which all registers that a command moves are the context's own.
 fn fields(command: &Row, four: bool) -> impl Iterator<Item = u64> {
     // The widest, `hash_128`, moves four longwords.
     let end = if four { 28 } else { 12 };

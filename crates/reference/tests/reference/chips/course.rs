@@ -1,4 +1,4 @@
-//! How a chip is run: where the frames come from, in which steps, and where it is looked at.
+//! How a chip is run: the source of frames, the steps, and the cycles at which it is inspected.
 
 use std::collections::VecDeque;
 
@@ -11,16 +11,16 @@ use super::told::Watcher;
 use super::view::{View, view_on_the_way};
 use super::{Bench, MOST_CYCLES, chip};
 
-/// The source of the frames of a bench, and their fate.
+/// The source of the frames of a bench, and their outcome.
 struct Wire {
     coming: VecDeque<Arrival>,
     told: Vec<String>,
     /// Frames that begin later are not known yet.
     known_to: Cycle,
-    /// Cycles after the first bit of a frame that leaves after which the outside may answer, if
-    /// it ever does.
+    /// Cycles after the first bit of a departing frame after which the outside may answer, if it
+    /// ever does.
     answers_after: Option<Cycle>,
-    /// When it may answer to one of those that are leaving.
+    /// The cycle at which it may answer one of those that are leaving.
     latest: Cycle,
 }
 
@@ -54,15 +54,15 @@ impl PortIo for Wire {
 #[derive(Clone, Debug)]
 pub struct Steps {
     pub cycles: Cycle,
-    /// What was saved goes on in another chip.
+    /// The saved state continues in another chip.
     pub saved: bool,
-    /// There is a horizon so many cycles after the first bit of each frame that leaves, too.
+    /// There is also a horizon this many cycles after the first bit of each departing frame.
     pub answered: Option<Cycle>,
-    /// Where it is looked at on the way, ascending.
+    /// The cycles at which it is inspected during the run, ascending.
     pub looks: Vec<Cycle>,
-    /// Whether these are pauses, of which the chip knows nothing; else they are horizons.
+    /// Whether these are pauses, which do not affect the chip; otherwise they are horizons.
     pub pauses: bool,
-    /// The watcher comes back after this many cycles from its next event on.
+    /// The watcher is called again after this many cycles, from its next event on.
     pub breath: Option<Cycle>,
 }
 
@@ -78,18 +78,18 @@ impl Steps {
     };
 }
 
-/// What was seen of a chip on its way.
+/// Observations of a chip during its run.
 pub struct Look {
     pub pause: Cycle,
-    /// Before which cycle all has happened: a microengine that is alone with the chip goes on
-    /// beyond a pause.
+    /// The cycle before which everything has happened: a microengine that is alone with the chip
+    /// continues past a pause.
     pub at: Cycle,
     pub seen: View,
     /// Events seen that happened before the pause.
     pub told: usize,
 }
 
-/// A chip at its end, the cause of the end, the fate of frames, and earlier observations.
+/// A chip at its end, the cause of the end, the outcome of frames, and earlier observations.
 pub struct Ended {
     pub chip: Chip,
     pub stop: Stop,
@@ -97,7 +97,7 @@ pub struct Ended {
     pub looks: Vec<Look>,
 }
 
-/// Goes on with what is saved in another chip.
+/// Continues from the saved state in another chip.
 fn saved(kind: CoreKind, bench: &Bench, it: &Chip) -> Chip {
     let state = it.save().unwrap();
     let mut other = chip(kind, bench);
@@ -166,7 +166,7 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
                 told: observer.told_before(now),
             });
         }
-        // What is quiet now may be woken by a frame.
+        // A frame may wake what is idle now.
         let goes_on = match &stop {
             None => true,
             Some(Stop::Reached) => now < MOST_CYCLES,

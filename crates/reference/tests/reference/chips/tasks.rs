@@ -7,7 +7,8 @@ use npsim_chip::kernel::row::Row;
 use npsim_chip::units::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
-/// Reads, writes and locks by the clock what programs work on, too, and keeps what it has seen.
+/// Reads, writes and locks, at fixed times, memory that programs also use, and records what it has
+/// seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Clerk {
     pub place: LongwordAddress,
@@ -29,7 +30,7 @@ impl Clerk {
     }
 }
 
-/// What a task has seen, as statistics show it.
+/// The values that a task has seen, as in statistics.
 fn row(accesses: u32, seen: u32) -> Vec<Row> {
     vec![Row::default().with("accesses", accesses).with("seen", seen)]
 }
@@ -77,8 +78,8 @@ impl Task for Clerk {
     }
 }
 
-/// Looks at a longword of a ring whenever something may have come onto it, and again as long as
-/// that is another one.
+/// Reads a longword of a ring whenever something may have been put on it, and again as long as the
+/// value changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Watch {
     pub ring: u8,

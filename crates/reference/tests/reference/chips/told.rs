@@ -1,4 +1,4 @@
-//! What an observer receives of a chip, so that it can be compared.
+//! The events that an observer of a chip receives, for comparison.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -9,8 +9,8 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 pub trait Watcher {
     fn seeing(&mut self) -> &mut dyn Observer;
 
-    /// How many events it saw that happened before a cycle, at which the chip stands. Nothing of
-    /// that may follow.
+    /// The number of events before a cycle, which the chip has reached. No more of these may
+    /// follow.
     fn told_before(&mut self, _: Cycle) -> usize {
         0
     }
@@ -70,10 +70,10 @@ impl Watcher for Told {
 }
 
 impl Told {
-    /// By cycle and rank, as they are promised to come. Within them what the pipeline does
-    /// comes first, for a core may report it ahead of signals of the same cycle; the rest stays
-    /// as it came. A fault ends a run within its cycle, and what is reported of that cycle and
-    /// beyond depends on the order of turns.
+    /// By cycle and rank, which is the promised order. Within these, pipeline events come first,
+    /// because a core may report them ahead of signals of the same cycle; the others keep their
+    /// order. A fault ends a run within its cycle, and the events reported for that cycle and later
+    /// ones depend on the order of turns.
     pub fn of(mut self, chip: &Chip) -> Vec<(Cycle, TraceEvent)> {
         let end = chip.fault().map_or(Cycle::MAX, |fault| fault.cycle);
         self.events.retain(|(at, _)| *at < end);

@@ -1,4 +1,4 @@
-//! What can be seen of a chip, so that it can be compared.
+//! The observable state of a chip, for comparison.
 
 use std::fmt::Debug;
 
@@ -12,10 +12,10 @@ use super::view_of;
 /// Longwords at the beginning of each memory that are compared, the rings among them.
 const LONGWORDS: u32 = 1536;
 
-/// What is seen, by name.
+/// The observed values, by name.
 pub type View = Vec<(String, String)>;
 
-/// Everything that can be seen of a chip at its end.
+/// Everything observable about a chip at its end.
 pub fn view(ended: &Ended) -> View {
     let Ended {
         chip, stop, frames, ..
@@ -31,8 +31,8 @@ pub fn view(ended: &Ended) -> View {
     seen
 }
 
-/// Everything that can be seen of a chip before its end but what is inside its microengines,
-/// which may have gone on farther.
+/// Everything observable about a chip before its end except the inside of its microengines, which
+/// may have run ahead.
 pub fn view_on_the_way(chip: &Chip) -> View {
     let inspect = Inspect::new(chip);
     let mut seen = around(chip);
@@ -54,7 +54,7 @@ pub fn view_on_the_way(chip: &Chip) -> View {
     seen
 }
 
-/// What is around the microengines, and what they have counted.
+/// The state around the microengines, and their counts.
 fn around(chip: &Chip) -> View {
     let mut seen = Vec::new();
     let inspect = Inspect::new(chip);

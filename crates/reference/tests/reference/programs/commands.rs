@@ -17,13 +17,12 @@ use super::{
     timer, values, with_slots, yields,
 };
 
-/// Registers that are relative ones of context 7, which does not run: what addresses begin
-/// with, and override words.
+/// Relative registers of context 7, which does not run: address bases and override words.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fixed {
-    /// Memory that all share, at the beginning.
+    /// Memory that all share, at its beginning.
     Zero,
-    /// Memory of the second SRAM channel that all share, at the beginning.
+    /// Memory of the second SRAM channel that all share, at its beginning.
     SecondChannel,
     /// The Q-array entry that the boot plan makes a queue.
     Queue,
@@ -45,13 +44,13 @@ pub(super) enum Fixed {
     SomeBytes,
     /// Other bytes, or a buffer of one more cell with which its packet ends.
     OtherBytes,
-    /// What an atomic operation works with, or two longwords, with a mask.
+    /// The operand of an atomic operation, or two longwords, with a mask.
     Operand,
     /// The control words of TBUF elements.
     ControlWords,
     /// The bits that distinguish them.
     AnyControlWord,
-    /// How a thread lists itself that waits for an mpacket, but for which it is.
+    /// The freelist entry of a thread that waits for an mpacket, without the thread's number.
     ThreadWaits,
     /// The Q-array entry that is a ring, and its descriptor.
     Ring,
@@ -120,7 +119,7 @@ impl Fixed {
     }
 }
 
-/// Where an element of 64 bytes stands in the data window of the media interface.
+/// The address of an element of 64 bytes in the data window of the media interface.
 const fn element(number: u32) -> u32 {
     msf_csr::RBUF_TBUF_DATA as u32 + 64 * number
 }
@@ -153,7 +152,7 @@ pub const JOURNAL: Descriptor = Descriptor {
     words: [0x400, 0x400 + 509, 509],
 };
 
-/// The scratch rings that there are.
+/// The existing scratch rings.
 pub const RINGS: Range<u8> = 0..2;
 
 /// Context 7 kills itself; the others set the fixed registers, which all do alike, and what
@@ -166,7 +165,7 @@ fn beginning(reach: Reach) -> Vec<Instruction> {
         target,
         defer: 0,
     };
-    // The command is never executed: by its presence the chip knows that registers are reached by
+    // The command is never executed: its presence shows the chip that registers are reached by
     // others.
     let reflects = CommandOp::CapReflectWrite;
     let reflects = command_of(reflects, 0, (0, 1), Completion::Silent, false);
@@ -201,8 +200,8 @@ fn loaded(entry: Fixed) -> [Instruction; 3] {
     [copied(BASE, entry), head, other]
 }
 
-/// Whose transfer registers the commands of a program move. As long as none reaches those of
-/// another microengine, cores may use theirs ahead of the chip.
+/// The owner of the transfer registers that the commands of a program move. As long as none reaches
+/// those of another microengine, cores may use theirs ahead of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Own,
@@ -216,7 +215,7 @@ impl Reach {
     }
 }
 
-/// What a command works on: what its address begins with, and what is added to it.
+/// The target of a command: its address base, and the offset.
 fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
     use CommandOp as Op;
     let words = |bases: &'static [Fixed]| (select(bases), (0..12_u8).prop_map(|n| 4 * n)).boxed();
@@ -225,7 +224,7 @@ fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
         Op::SramEnqueue | Op::SramEnqueueTail | Op::SramDequeue => {
             (Just(Fixed::Queue), 1..12_u8).boxed()
         }
-        // A journal's words can be taken off as a ring's, and it can be too full for more.
+        // A journal's words can be taken off like a ring's, and it can be full.
         Op::SramPut | Op::SramGet | Op::SramJournal => at(&[Fixed::Ring, Fixed::Journal]),
         Op::SramFastJournal => (Just(Fixed::Journal), 0..64_u8).boxed(),
         Op::SramRdQdescHead
@@ -242,7 +241,7 @@ fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
         Op::DramRead | Op::DramWrite | Op::DramRbufRd | Op::DramTbufWr => {
             (Just(Fixed::Zero), (0..12_u8).prop_map(|n| 8 * n)).boxed()
         }
-        // Control words are for a program that knows which element is free.
+        // Control words are for a program that tracks which element is free.
         Op::MsfWrite | Op::MsfWrite64 => words(&[Fixed::FirstElements, Fixed::FartherElements]),
         Op::MsfRead | Op::MsfRead64 => words(&[
             Fixed::FirstElements,
@@ -262,7 +261,7 @@ fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
     })
 }
 
-/// The override words of a command, of which most need none.
+/// The override words of a command; most commands need none.
 fn overrides(op: CommandOp, reach: Reach) -> BoxedStrategy<Option<Fixed>> {
     if matches!(op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
         let elements = vec![
@@ -295,7 +294,7 @@ pub(super) fn completion() -> impl Strategy<Value = Completion> {
     ]
 }
 
-/// What the address of the next command begins with: commands read no absolute registers.
+/// The address base of the next command: commands cannot read absolute registers.
 pub(super) const BASE: Operand = Operand::Gpr(Bank::B, 14);
 
 /// Whether it names a register of context 0 that makes addresses as one of all contexts.
@@ -349,14 +348,13 @@ pub(super) fn command_of(
     })
 }
 
-/// The commands that there are, with their places.
+/// All commands, with their targets.
 fn commands(reach: Reach) -> Vec<(CommandOp, BoxedStrategy<(Fixed, u8)>)> {
     let all = CommandOp::ALL.into_iter().filter(|op| reach.allows(*op));
     all.filter_map(|op| Some((op, places(op)?))).collect()
 }
 
-/// Takes what an address begins with, leaves an override word if there is one, and issues a
-/// command.
+/// Loads an address base, provides an override word if there is one, and issues a command.
 fn command(reach: Reach) -> BoxedStrategy<Vec<Instruction>> {
     let commands = commands(reach);
     let place = (0..commands.len()).prop_flat_map(move |n| {
@@ -380,8 +378,8 @@ fn command(reach: Reach) -> BoxedStrategy<Vec<Instruction>> {
         .boxed()
 }
 
-/// All that memories, queues and the hash unit do are among them, and each can be encoded in
-/// one of the ways to end.
+/// The commands include all operations of memories, queues and the hash unit, and each can be
+/// encoded with one of the ways to end.
 #[test]
 fn each_command_is_among_those_that_are_issued() {
     let units = [Unit::Sram, Unit::Scratch, Unit::Dram, Unit::Hash, Unit::Msf];
@@ -391,7 +389,7 @@ fn each_command_is_among_those_that_are_issued() {
     let absent: Vec<_> = absent
         .filter(|op| units.contains(&op.info().unit))
         .collect();
-    // What these write is in their address: `media` makes them.
+    // The data of these is in their address: `media` generates them.
     assert_eq!(absent, [CommandOp::MsfFastWr]);
     for (op, _) in commands(Reach::Others) {
         let ways = [
@@ -439,7 +437,7 @@ fn proxy() -> BoxedStrategy<Vec<Instruction>> {
         .boxed()
 }
 
-/// An access with what stands in the defer slots of its swap.
+/// An access with the instructions in the defer slots of its swap.
 fn access(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
     let access = prop_oneof![16 => command(reach), 2 => proxy(), 3 => media(reach)];
     (access, proptest::collection::vec(straight(), 2)).prop_map(|(mut access, mut slots)| {
@@ -450,7 +448,7 @@ fn access(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
     })
 }
 
-/// Whether it yields, which nothing may do in a defer slot.
+/// Whether it yields, which is not allowed in a defer slot.
 fn swaps(command: &Instruction) -> bool {
     let Instruction::Command(command) = command else {
         return false;
@@ -466,7 +464,7 @@ pub fn of_chips(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
         1 => shared(NEIGHBOURS).prop_map(|it| vec![it]),
         1 => timer(),
         1 => with_slots(branch(), straight()),
-        // A command where a slot of a branch stands.
+        // A command in a defer slot of a branch.
         1 => command(reach).prop_map(|mut access| {
             let taken = Instruction::Branch { condition: Condition::Always, target: 1, defer: 1 };
             let last = access.len() - 1;

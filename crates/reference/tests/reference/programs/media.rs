@@ -1,5 +1,5 @@
-//! What programs say to the media interface beside commands that move data: threads that wait
-//! for mpackets, elements that are freed, registers, and elements that are sent.
+//! Accesses of programs to the media interface other than commands that move data: threads that
+//! wait for mpackets, freed elements, registers, and sent elements.
 
 use npsim_isa::{
     AluOp, Bank, CommandOp, Completion, CtxArb, Instruction, Operand, ShfOp, Shift, csr, encode,
@@ -23,13 +23,13 @@ const INTO: u8 = 6;
 
 const DONE: u8 = msf_csr::RBUF_ELEMENT_DONE as u8;
 
-/// How a thread lists itself, but for which it is.
+/// A thread's freelist entry, without the thread's number.
 pub const THREAD_WAITS: u32 =
     ((WAITS_FOR as u32) << 12 | INTO as u32) << 16 | msf_csr::RX_THREAD_FREELIST_0 as u32;
 
-/// What registers a fast write sets, and to what. Threads of other microengines are put on
-/// freelists only where all are known to reach others: elsewhere it is seen in no certain cycle
-/// that their registers are given away.
+/// The registers that a fast write sets, and their values. Threads of other microengines are put on
+/// freelists only if all microengines are known to reach others: otherwise, the cycle at which
+/// their registers are given away is not defined.
 fn settings(reach: Reach) -> BoxedStrategy<(u16, u16)> {
     // The last is the first one of the second cluster of an IXP2800.
     let me = select(vec![0, 1, 2, 16]);
@@ -95,8 +95,8 @@ fn register() -> impl Strategy<Value = Vec<Instruction>> {
     })
 }
 
-/// Draws the number of a TBUF element and makes it valid: contexts that did so of their own
-/// accord would soon make one valid that waits to be sent.
+/// Takes the next number of a TBUF element and makes it valid: contexts that chose numbers
+/// themselves would soon make one valid that waits to be sent.
 fn send() -> impl Strategy<Value = Vec<Instruction>> {
     let control = prop_oneof![3 => Just(Fixed::WholeFrame), 1 => Just(Fixed::Skipped)];
     (control, (0..16_u8, 0..15_u8), completion()).prop_map(
@@ -171,7 +171,7 @@ pub fn for_ixp2800(mut program: Vec<Instruction>) -> Vec<Instruction> {
     program
 }
 
-/// Which thread it is, where a fast write carries it to a freelist.
+/// The thread's number, in the position of a fast write to a freelist.
 fn this_thread() -> [Instruction; 6] {
     let status = csr::ACTIVE_CTX_STS;
     [
@@ -184,8 +184,8 @@ fn this_thread() -> [Instruction; 6] {
     ]
 }
 
-/// A thread puts itself on the first freelist, waits for its mpacket, reads what there is of it
-/// or frees its element.
+/// A thread puts itself on the first freelist, waits for its mpacket, and reads its data or frees
+/// its element.
 fn receive() -> impl Strategy<Value = Vec<Instruction>> {
     let fast_write = command_of(CommandOp::MsfFastWr, 0, (0, 0), Completion::Silent, false);
     let waits = Instruction::CtxArb(CtxArb {
@@ -227,7 +227,7 @@ fn receive() -> impl Strategy<Value = Vec<Instruction>> {
         })
 }
 
-/// Threads do not wait for frames for ever.
+/// Threads do not wait for frames forever.
 pub fn time_out() -> [Instruction; 3] {
     let register = u32::from(msf_csr::RX_THREAD_FREELIST_TIMEOUT_0);
     let op = CommandOp::MsfFastWr;
@@ -236,7 +236,7 @@ pub fn time_out() -> [Instruction; 3] {
     [low, high, write]
 }
 
-/// Something that is said to the media interface.
+/// An access to the media interface.
 pub fn media(reach: Reach) -> BoxedStrategy<Vec<Instruction>> {
     prop_oneof![4 => fast_write(reach), 2 => register(), 2 => send(), 3 => receive()]
         .prop_filter("not encodable", |it: &Vec<Instruction>| {

@@ -1,4 +1,4 @@
-//! Programs with loops that run several times before the program goes on.
+//! Programs with loops that run several times before the program continues.
 
 use npsim_isa::{AluOp, Bank, Condition, Instruction, Operand, ShfOp, Shift, encode};
 use proptest::prelude::*;
@@ -6,10 +6,10 @@ use proptest::sample::select;
 
 use super::{BREAKPOINT, assemble, immed, shf_op, values};
 
-/// Counts the rounds of one line; nothing else in a program of rounds uses it.
+/// Counts the iterations of one line; nothing else in a program with loops uses it.
 const ROUNDS: Operand = Operand::Gpr(Bank::B, 15);
 
-/// An operation on a few registers, so that many take what the one before them leaves.
+/// An operation on a few registers, so that many use the result of the one before them.
 fn chained() -> BoxedStrategy<Instruction> {
     let register = || {
         select(vec![Bank::A, Bank::B])
@@ -54,8 +54,8 @@ fn chained() -> BoxedStrategy<Instruction> {
     .boxed()
 }
 
-/// A branch back to the start of its own line, which is taken for as long as a count of
-/// rounds lasts, or less long.
+/// A branch back to the start of its own line, which is taken until a count of iterations ends, or
+/// for less long.
 fn back() -> impl Strategy<Value = Instruction> {
     let condition = select(vec![
         Condition::Ne,
@@ -74,7 +74,7 @@ fn back() -> impl Strategy<Value = Instruction> {
     ]
 }
 
-/// A program with loops that run several times before it goes on.
+/// A program with loops that run several times before it continues.
 pub fn of_rounds() -> impl Strategy<Value = Vec<Instruction>> {
     let chain = |most| proptest::collection::vec(chained(), 0..most);
     let line = (
@@ -90,7 +90,7 @@ pub fn of_rounds() -> impl Strategy<Value = Vec<Instruction>> {
             a: ROUNDS,
             b: Operand::Constant(1),
         });
-        // This instruction leaves the codes.
+        // This instruction does not change the condition codes.
         line.extend(between.map(|value| immed(Operand::Gpr(Bank::A, 1), value)));
         line.push(back);
         vec![vec![immed(ROUNDS, rounds)], line]
