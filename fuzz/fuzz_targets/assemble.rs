@@ -1,5 +1,4 @@
-//! The whole assembler on any text; what assembles is disassembled and
-//! assembled again.
+//! The whole assembler on any text; assembled programs are disassembled and assembled again.
 
 #![no_main]
 

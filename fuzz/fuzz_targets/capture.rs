@@ -1,4 +1,4 @@
-//! Captures: what is read keeps its promises.
+//! Captures: frames that are read satisfy the reader's guarantees.
 
 #![no_main]
 

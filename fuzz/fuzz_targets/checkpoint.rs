@@ -1,8 +1,8 @@
-//! Checkpoints: refused, or put into a session that can then be saved and goes on.
+//! Checkpoints: rejected, or restored into a session that can then be saved and continued.
 //!
-//! The first byte of an input says what the rest is: 0 a file; 1 what the digest is of; 2 edits
-//! of the header and 3 of the state of a checkpoint that was really taken, of four bytes each: a
-//! position (24 bits) and a value. Digests are right, since no fuzzer finds them.
+//! The first byte of an input selects the form of the rest: 0 a file; 1 the bytes covered by the
+//! digest; 2 edits of the header and 3 edits of the state of a genuine checkpoint, four bytes each:
+//! a position (24 bits) and a value. Digests are correct, because no fuzzer finds them.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ use npsim::checkpoint::{Checkpoint, RunOrigin};
 use npsim_fuzz::forwarder;
 use sha2::{Digest, Sha256};
 
-/// Bytes in front of what the digest is of: eight of the kind, four of the format, and the digest.
+/// Bytes before those covered by the digest: eight of the kind, four of the format, and the digest.
 const FRONT: usize = 44;
 
 struct Genuine {

@@ -1,4 +1,4 @@
-//! The debug adapter: whatever a client sends, it ends with the stream.
+//! The debug adapter: whatever a client sends, it exits at the end of the stream.
 
 #![no_main]
 
@@ -12,7 +12,7 @@ use npsim_cli::dap::Server;
 use npsim_fuzz::conversation::{Protocol, stream};
 use npsim_fuzz::forwarder;
 
-/// Bytes for states of the past.
+/// Bytes for past states.
 const BUDGET: usize = 64_000_000;
 
 const BEGIN: [&str; 3] = ["initialize {}", "launch {}", "configurationDone {}"];

@@ -49,8 +49,7 @@ fn one(word: u64) {
     }
 }
 
-/// The assembler may refuse what the words do together, but where it does not,
-/// they are the same words.
+/// The assembler may reject the combination of words, but if it accepts it, the words are the same.
 fn program(words: Vec<u64>) {
     let image = Image::from_words("words", words);
     let text = disassemble(&image);

@@ -1,11 +1,11 @@
-//! Programs of the core: what is read can be asked about everywhere.
+//! Programs of the core: a program that is read can be queried at every address.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use npsim::xscale::Program;
 
-/// Addresses that are asked about in each range of memory.
+/// The number of addresses queried in each range of memory.
 const ASKED: usize = 64;
 
 fuzz_target!(|input: &[u8]| {

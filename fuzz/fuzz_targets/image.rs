@@ -35,7 +35,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// All that shows an image to a reader.
+/// Everything that displays an image.
 fn look_at(image: &Image) {
     let _ = disassemble(image);
     let _ = listing(image);

@@ -1,4 +1,4 @@
-//! The language server: whatever an editor sends, it ends with the stream.
+//! The language server: whatever an editor sends, it exits at the end of the stream.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ const BEGIN: [&str; 3] = [
 ];
 
 fuzz_target!(|input: &[u8]| {
-    // Without the beginning where the input says so.
+    // Without the initial messages if the input requests that.
     let (begin, input) = match input.strip_prefix(b"!") {
         Some(rest) => (&BEGIN[..0], rest),
         None => (&BEGIN[..], input),

@@ -1,4 +1,4 @@
-//! Network files: a network, or a message with a place in the text.
+//! Network files give a network, or a message with a position in the text.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Packets of hosts: what is read and written again is the same, but for what no endpoint knows.
+//! Packets of hosts: reading and writing a packet changes nothing, except parts that no endpoint
+//! supports.
 
 #![no_main]
 
@@ -9,10 +10,10 @@ use npsim_transport::wire::{Packet, WireError};
 /// Bytes of the congestion header of XCP, which the protocol number 253 announces.
 const XCP: (u8, usize) = (253, 20);
 
-/// Most bytes of options of a TCP header.
+/// The maximum number of option bytes in a TCP header.
 const OPTIONS: usize = 40;
 
-/// The packet with right checksums, as far as there are headers: no fuzzer finds them.
+/// The packet with correct checksums in the headers that exist, because no fuzzer finds them.
 fn repaired(input: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = input.to_vec();
     let header = usize::from(bytes.first()? & 0xf) * 4;
@@ -36,7 +37,7 @@ fn repaired(input: &[u8]) -> Option<Vec<u8>> {
 fn check(bytes: &[u8]) {
     match Packet::from_bytes(bytes) {
         Ok((packet, payload)) => {
-            // Options that stand side by side take more when each begins at a longword.
+            // Adjacent options take more space if each begins at a longword.
             assert!(packet.length() <= bytes.len() + OPTIONS && payload.len() <= bytes.len());
             match packet.to_bytes() {
                 Ok(again) => {
@@ -44,7 +45,7 @@ fn check(bytes: &[u8]) {
                     let (read, _) = Packet::from_bytes(&again).expect("it was just written");
                     assert_eq!(read, packet);
                 }
-                // And then they may not fit any more.
+                // Then they may no longer fit.
                 Err(WireError::OptionsTooLong { needed }) => assert!(needed > OPTIONS),
                 Err(error) => panic!("{error}: {packet:?}"),
             }

@@ -1,5 +1,5 @@
-//! Requests of the page in a browser, one a line, with a system that is open. What an answer can be
-//! it is, and a request ends.
+//! Requests of the page in a browser, one per line, with an open system. Every answer has a valid
+//! form, and every request ends.
 
 #![no_main]
 
@@ -10,10 +10,10 @@ use libfuzzer_sys::fuzz_target;
 use npsim_web::{Answer, Playground};
 use serde_json::Value;
 
-/// Cycles of a request: more only takes longer.
+/// The maximum cycles of a request: more would only take longer.
 const MOST_CYCLES: u64 = 5000;
 
-/// Sources that the system is made of.
+/// Sources of the system.
 fn sources() -> &'static [(String, Vec<u8>)] {
     static SOURCES: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     SOURCES.get_or_init(|| {
@@ -33,7 +33,7 @@ fn sources() -> &'static [(String, Vec<u8>)] {
     })
 }
 
-/// The request with no more cycles and memory than there is time for.
+/// The request with limited cycles and memory, to bound its time.
 fn bounded(line: &[u8]) -> Vec<u8> {
     let Ok(mut request) = serde_json::from_slice::<Value>(line) else {
         return line.to_vec();

@@ -21,8 +21,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The preprocessed text and whether something was an error; nothing where the
-/// text would be too long to look at twice.
+/// The preprocessed text and whether there was an error; `None` if the text is too long to be
+/// processed twice.
 fn printed(program: &Program) -> Option<(String, bool)> {
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();

@@ -1,5 +1,5 @@
-//! Project files: a project that can be explained, or messages. What follows a NUL is every other
-//! file.
+//! Project files give a project that can be explained, or messages. The text after a NUL is the
+//! content of every other file.
 
 #![no_main]
 

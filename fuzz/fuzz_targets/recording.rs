@@ -1,5 +1,5 @@
-//! Recordings of live runs, read to their end. An input that begins with `+` stands behind the
-//! beginning of a recording that was really written.
+//! Recordings of live runs, read to their end. An input that begins with `+` is appended to the
+//! beginning of a genuine recording.
 
 #![no_main]
 

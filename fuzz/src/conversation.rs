@@ -1,8 +1,8 @@
-//! Conversations with editors: a message a line, so that the fuzzer spends no time on lengths.
+//! Conversations with editors: one message per line, so that the fuzzer spends no time on lengths.
 
 use serde_json::{Value, json};
 
-/// What speaks with the editor.
+/// The protocol spoken with the editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The Language Server Protocol.
@@ -11,10 +11,10 @@ pub enum Protocol {
     Debug,
 }
 
-/// The stream of a fuzzer's input, behind the messages that begin a session.
+/// The stream of a fuzzer's input, after the messages that begin a session.
 ///
-/// What follows a NUL is the stream as it is. Otherwise a line is a message: `METHOD PARAMETERS`, or
-/// a whole one where it begins with a brace.
+/// The bytes after a NUL are the stream itself. Otherwise, each line is a message: `METHOD PARAMETERS`, or a complete
+/// message if it begins with a brace.
 #[must_use]
 pub fn stream(protocol: Protocol, begin: &[&str], input: &[u8]) -> Vec<u8> {
     let mut stream = Vec::new();

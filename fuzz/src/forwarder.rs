@@ -1,4 +1,4 @@
-//! A system that runs: the forwarder, and traffic of some microseconds.
+//! A system that runs: the forwarder, with some microseconds of traffic.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ const CYCLES: u64 = 12_000;
 /// The system.
 ///
 /// # Panics
-/// The repository is not whole.
+/// If the repository is incomplete.
 pub fn system() -> &'static System {
     static SYSTEM: OnceLock<System> = OnceLock::new();
     SYSTEM.get_or_init(|| {
@@ -24,7 +24,7 @@ pub fn system() -> &'static System {
     })
 }
 
-/// How it runs.
+/// The settings of its run.
 #[must_use]
 pub fn settings() -> RunSettings {
     RunSettings {
@@ -33,10 +33,10 @@ pub fn settings() -> RunSettings {
     }
 }
 
-/// What comes in.
+/// The arriving traffic.
 ///
 /// # Panics
-/// The traffic does not fit the system.
+/// If the traffic does not fit the system.
 #[must_use]
 pub fn frames() -> Frames {
     let load = Traffic::load("0.3").and_then(|load| load.lasting("5us"));
@@ -45,10 +45,10 @@ pub fn frames() -> Frames {
     ends.frames.expect("there is traffic")
 }
 
-/// A run of it in which nothing has happened yet.
+/// A run of the system at its beginning.
 ///
 /// # Panics
-/// The system cannot run.
+/// If the system cannot run.
 #[must_use]
 pub fn session() -> Session {
     let ends = Endpoints {

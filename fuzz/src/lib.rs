@@ -1,5 +1,5 @@
-//! What the fuzz targets share: sources in memory, and what must hold of
-//! everything that the assembler gives back.
+//! Shared code of the fuzz targets: sources in memory, and the conditions that all results of the
+//! assembler must meet.
 
 pub mod conversation;
 pub mod statements;
@@ -11,15 +11,15 @@ use npsim_image::{Image, disassemble};
 /// The name of the main source.
 pub const MAIN: &str = "main.uc";
 
-/// A program in memory: the text up to the first NUL is the main source, what
-/// follows is what every `#include` finds.
+/// A program in memory: the text up to the first NUL is the main source; every `#include` finds the
+/// text after it.
 pub struct Program {
     main: String,
     included: String,
 }
 
 impl Program {
-    /// The program of a fuzzer's input; what is not UTF-8 is replaced.
+    /// The program of a fuzzer's input; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn new(input: &[u8]) -> Self {
         let text = String::from_utf8_lossy(input);
@@ -44,15 +44,15 @@ impl Includes for Program {
     }
 }
 
-/// Assembles a program and checks what holds of all answers.
+/// Assembles a program and checks the conditions on all results.
 ///
 /// # Panics
-/// If one of the promises is broken.
+/// If one of the conditions is violated.
 #[must_use]
 pub fn assemble_checked(program: &Program, options: &Options) -> Assembly {
     let assembly = assemble(MAIN, program, options);
     check_diagnostics(&assembly.diagnostics, &assembly.sources);
-    // A file of macros alone is no mistake, and gives no image.
+    // A file that contains only macros is not an error, and gives no image.
     let without_image = |d: &Diagnostic| d.level == Severity::Error || d.code == codes::EMPTY_PROGRAM;
     assert_eq!(
         assembly.diagnostics.iter().any(without_image),
@@ -66,10 +66,10 @@ pub fn assemble_checked(program: &Program, options: &Options) -> Assembly {
     assembly
 }
 
-/// Every message has a text, a code that is explained, and a place that exists.
+/// Checks that every message has a text, a documented code, and a valid position.
 ///
 /// # Panics
-/// If one has not.
+/// If one does not.
 pub fn check_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
     for diagnostic in diagnostics {
         assert!(!diagnostic.message.is_empty(), "{diagnostic:?}");
@@ -80,7 +80,7 @@ pub fn check_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
         );
         let span = diagnostic.primary.span;
         assert!(span.lo <= span.hi, "{diagnostic:?}");
-        // Both panic for a place outside of the text or inside a character.
+        // Both panic for a position outside of the text or inside a character.
         let _ = sources.text(span);
         let _ = sources.line_column(span);
         let _ = sources.presumed(span);

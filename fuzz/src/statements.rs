@@ -1,7 +1,7 @@
 //! Statements from bytes: every byte chooses a word, so that the fuzzer does
 //! not spend its time on spelling.
 
-/// Declarations in front of every program.
+/// Declarations at the beginning of every program.
 const DECLARATIONS: &str = "\
 .reg x y z w[3] $x $y $z $$d $$e @a\n\
 .reg remote $far\n\
@@ -268,13 +268,13 @@ const WORDS: &[&str] = &[
 
 const _: () = assert!(WORDS.len() <= 256, "a byte reaches every word");
 
-/// The program that some bytes stand for.
+/// The program that the bytes encode.
 #[must_use]
 pub fn program(input: &[u8]) -> String {
     let mut text = DECLARATIONS.to_owned();
     for &byte in input {
         text.push_str(WORDS[usize::from(byte) % WORDS.len()]);
-        // Words must not grow together, but `alu[` needs no blank.
+        // Words must not join, but `alu[` needs no blank.
         if !text.ends_with(['[', '\n', ' ']) {
             text.push(' ');
         }

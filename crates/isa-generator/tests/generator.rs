@@ -1,4 +1,4 @@
-//! The table generator accepts the shipped tables and refuses bad ones.
+//! The table generator accepts the shipped tables and rejects bad ones.
 
 use std::collections::BTreeSet;
 
@@ -136,7 +136,7 @@ fn duplicate_names_are_refused() {
     assert!(text.contains("duplicate command name sram[read]"), "{text}");
 }
 
-/// The two lines of an error about a code of the `alu` format: the error, and which codes are free.
+/// The two lines of an error about a code of the `alu` format: the error, and the free codes.
 fn duplicate_and_free(text: &str) -> (&str, BTreeSet<u64>) {
     let (duplicate, free) = text
         .split_once("\nfree codes of alu.op: ")
@@ -161,7 +161,7 @@ fn duplicate_codes_are_refused_even_across_enumerations() {
     ));
     let (duplicate, mut free_without_14) = duplicate_and_free(&text);
     assert_eq!(duplicate, "duplicate code 1: AluOp::Add and UnaryOp::Ffs");
-    // The code that an edit took from a row is free; those of the other rows are not.
+    // The code that an edit removed from a row is free; those of the other rows are not.
     assert!(free_without_21.remove(&21) && free_without_14.remove(&14));
     assert_eq!(free_without_21, free_without_14);
     assert!(

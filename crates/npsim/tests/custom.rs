@@ -1,5 +1,5 @@
-//! Parts of an embedder's own: what a project says of them, their state, and what a layer around a
-//! core changes, which is nothing.
+//! An embedder's own parts: their keys in a project, their state, and that a layer around a core
+//! changes nothing.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ use npsim::system::{System, Traffic};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Adds what is asked to the longwords of its table.
+/// Adds the requested value to the longwords of its table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Adder(u32);
 
@@ -58,7 +58,7 @@ impl LookAside for Adder {
     }
 }
 
-/// Counts up the first longword of its table, which it reads and then writes.
+/// Increments the first longword of its table by a read and a write.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Tick {
     seen: u32,
@@ -118,8 +118,8 @@ period = "1us"
 longwords = 2
 "#;
 
-/// Puts 5 and 7 into the table, asks with 30 and keeps the answer behind the count, many times over;
-/// context 0 alone.
+/// Puts 5 and 7 into the table, sends a request with 30 and stores the answer after the count, many times; only context
+/// 0 does.
 const ASK: &str = "
 .num_contexts 4
 .reg write $a $b
@@ -202,7 +202,8 @@ fn a_timer_job_goes_on_where_more_may_come_and_else_ends_with_the_rest() {
     };
     let (closed, open) = (run(false), run(true));
     assert_eq!((closed.0, open.0), (Ending::NoEvents, Ending::Reached));
-    // A tick a microsecond, of 600 cycles, up to the end; and none after the contexts are killed.
+    // One tick per microsecond, of 600 cycles, up to the end, and none after the contexts are
+    // killed.
     assert_eq!(open.1, Some(50_000 / 600));
     assert!(closed.1 < Some(60), "{:?}", closed.1);
 }

@@ -1,4 +1,4 @@
-//! The simulator of nets against what can be computed by hand.
+//! The simulator of nets against results computed by hand.
 
 use npsim_petri::net::{Net, Place, Rule, Service, Tick, Token, TokenChoice, TokenFate};
 
@@ -23,8 +23,8 @@ fn rule(from: Place, to: Place, time: Tick, service: Service) -> Rule {
     }
 }
 
-/// The mean time from when a customer comes to when it leaves, in service times, at a server
-/// that is asked for this share of its time.
+/// The mean time from a customer's arrival to its departure, in service times, at a server with
+/// this utilisation.
 fn sojourn(share: f64, service: Service, customers: usize) -> f64 {
     const SERVICE: Tick = 1_000_000;
     let mut net = Net::new(7, 1);
@@ -40,7 +40,7 @@ fn sojourn(share: f64, service: Service, customers: usize) -> f64 {
         takes: vec![customers_waiting],
         ..rule(server, server, SERVICE, service)
     });
-    // By Little's law their time is how many there are over how often they come.
+    // By Little's law, their time is their number divided by their arrival rate.
     let (mut inside, mut area, mut last, mut came) = (0_u64, 0_u128, 0, 0);
     while came < customers {
         net.begin(&mut ());
@@ -132,6 +132,6 @@ fn shares(choice: TokenChoice) -> f64 {
 fn a_choice_is_fair_among_what_it_says() {
     assert!((shares(TokenChoice::Oldest) - 0.1).abs() < 0.001);
     assert!((shares(TokenChoice::EqualTokens) - 0.1).abs() < 0.01);
-    // The one that was just served comes again at once, so each colour always waits.
+    // The one just served arrives again at once, so each colour always waits.
     assert!((shares(TokenChoice::EqualColours) - 0.5).abs() < 0.02);
 }

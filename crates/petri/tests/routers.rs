@@ -1,5 +1,5 @@
-//! The net of a router: nothing is lost that is not counted, it is the same every time, and
-//! what it names as its limit is its limit.
+//! The net of a router: every loss is counted, results are reproducible, and the reported limit is
+//! the real one.
 
 use npsim_net::order::THRESHOLD;
 use npsim_petri::chain::{ChainOutcome, run};
@@ -59,8 +59,8 @@ fn below_its_capacity_it_sends_what_comes() {
     assert!((one.gbps() - 2.0).abs() < 0.02, "{}", one.gbps());
 }
 
-/// A tenth more or less time at the place that limits it moves the rate by as much, and
-/// nothing else does.
+/// A tenth more or less time at the limiting place changes the rate by as much, and nothing else
+/// does.
 #[test]
 fn only_the_saturated_place_moves_the_rate() {
     let before = gbps(&[]);
@@ -76,15 +76,15 @@ fn only_the_saturated_place_moves_the_rate() {
         assert!((after / before - 1.0).abs() < 0.01, "{name}: {after}");
     }
     assert!(outcome(&[("offered_mbps", "5000")], 1).dram_busy > 0.98);
-    // Under the global mutex it is the mutex: what is done under it, and no DRAM.
+    // Under the global mutex, the limit is the mutex: the work under it, and no DRAM.
     let global = gbps(&[("slots", "global")]);
     let slower = gbps(&[("slots", "global"), ("scratch_atomic", "100")]);
     assert!(slower < 0.97 * global, "{slower} {global}");
     assert!(outcome(&[("slots", "global"), ("offered_mbps", "5000")], 1).dram_busy < 0.5);
 }
 
-/// With one context of one microengine, a constant time for everything and nothing to
-/// compete for, a packet takes the sum of its latencies.
+/// With one context of one microengine, constant times and no contention, a packet takes the sum of
+/// its latencies.
 #[test]
 fn a_packet_alone_takes_the_sum_of_its_steps() {
     let settings = [

@@ -1,5 +1,5 @@
-//! The workspace keeps its shape: no two files of a crate import each other, and no folder
-//! imports from a floor above its own.
+//! The structure of the workspace: no two files of a crate import each other, and no folder imports
+//! from a layer above its own.
 
 use npsim_structure::rules::Rules;
 use npsim_structure::workspace::{self, Crate};

@@ -1,4 +1,4 @@
-//! The instruction set from outside: the words that its tables describe.
+//! The instruction set from the outside: the words that its tables describe.
 
 mod round_trip;
 mod vectors;

@@ -14,8 +14,8 @@ const FOUR: Target = Target {
     ..NEWEST
 };
 
-/// Random words of which most belong to a class, with few bits set in half of
-/// them, so that legal words occur.
+/// Random words, most of which belong to a class; half of them have few bits set, so that legal
+/// words occur.
 fn arb_word() -> impl Strategy<Value = u64> {
     let random = any::<u64>().prop_map(|word| word & WORD_MASK);
     let near_legal =

@@ -1,4 +1,4 @@
-//! Keys come to where the commands of the console come to.
+//! Keys lead to the same state as the corresponding console commands.
 
 use npsim_debug::Debugger;
 use npsim_debug::console::execute;
@@ -8,7 +8,7 @@ use ratatui::crossterm::event::KeyCode;
 
 use crate::rig::{Screen, System, read};
 
-/// Where a debugger stands.
+/// The position of a debugger.
 fn place(debugger: &Debugger) -> (TimePoint, Thread, u16, usize) {
     let thread = debugger.thread();
     let frames = debugger.frames(thread).len();
@@ -42,7 +42,7 @@ fn keys_come_to_where_commands_come_to() {
     ];
     for (key, command) in script {
         screen.keys(key);
-        // What cannot be done there is a mistake of both.
+        // An action that is not possible there is an error in both.
         let done = execute(&mut debugger, &read, command).map_err(|it| it.to_string());
         if let Err(message) = done {
             assert_eq!(screen.interface.answers().last(), Some(message.as_str()));
@@ -74,7 +74,7 @@ fn a_breakpoint_set_in_the_source_stops_both_ways() {
     assert_eq!(place(screen.interface.debugger()), second);
     screen.keys("Cc");
     assert_eq!(place(screen.interface.debugger()), second);
-    // Pressed again, the key takes it away.
+    // Pressing the key again removes it.
     screen.keys(" ");
     assert!(screen.interface.debugger().breakpoints().is_empty());
 }
@@ -87,7 +87,7 @@ fn g_goes_to_a_cycle() {
     screen.press(KeyCode::Enter);
     assert_eq!(screen.interface.debugger().cycle(), 12345);
     assert!(screen.text().contains("cycle 12345 (20.575us)"));
-    // A mistake is shown, and keys are keys again.
+    // An error is shown, and keys act as keys again.
     screen.keys("gnowhere");
     screen.press(KeyCode::Enter);
     assert!(screen.text().contains("write a cycle"), "{}", screen.text());
@@ -104,7 +104,7 @@ fn a_long_way_is_broken_off_where_it_has_come_to() {
     assert_eq!(stop.reason, npsim_debug::StopCause::Interrupted);
     let come = debugger.cycle();
     assert!((100_000..150_000).contains(&come), "{come}");
-    // Breaking off has changed nothing.
+    // Cancelling has changed nothing.
     debugger.ask(|_| false);
     let thread = debugger.thread();
     debugger.step(Step::Instruction, Direction::Forward);
@@ -125,7 +125,7 @@ fn commands_are_completed_and_come_back() {
     screen.press(KeyCode::Esc);
     screen.keys(":disab");
     screen.press(KeyCode::Tab);
-    // What comes next is typed behind a blank.
+    // Further input is typed after a blank.
     screen.keys("7");
     assert!(screen.text().contains("> disable 7"), "{}", screen.text());
     screen.press(KeyCode::Esc);
@@ -171,15 +171,15 @@ fn entries_of_the_panes_lead_on() {
     let system = System::router();
     let mut screen = system.screen(120, 40);
     screen.command("goto 40000");
-    // Names: who wrote it.
+    // Names: its writer.
     screen.keys("2");
     screen.press(KeyCode::Enter);
     assert!(screen.interface.answers().any(|it| it.starts_with("who ")));
-    // Rings: what is on it.
+    // Rings: its contents.
     screen.keys("3");
     screen.press(KeyCode::Enter);
     assert!(screen.interface.answers().any(|it| it.starts_with("ring ")));
-    // Units: whose command it is.
+    // Units: the issuer of the command.
     screen.keys("4");
     screen.press(KeyCode::Down);
     screen.press(KeyCode::Enter);
@@ -189,7 +189,7 @@ fn entries_of_the_panes_lead_on() {
         .filter_map(|it| it.strip_prefix("context "));
     let asked: Thread = asked.last().unwrap().parse().unwrap();
     assert_eq!(screen.interface.debugger().thread(), asked);
-    // Contexts: the arrows choose one, and so do the brackets.
+    // Contexts: arrows select one, and so do brackets.
     screen.keys("6");
     screen.press(KeyCode::Home);
     assert_eq!(
@@ -249,7 +249,7 @@ fn jumps_are_taken_back_and_made_again() {
     assert_eq!(stands(&screen), first, "there was none before");
     screen.keys("BB");
     assert_eq!(stands(&screen), third);
-    // Another jump from the middle forgets what was behind it.
+    // Another jump from the middle discards the later positions.
     screen.keys("b");
     screen.command("goto 1000");
     screen.keys("B");

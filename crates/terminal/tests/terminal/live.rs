@@ -1,4 +1,4 @@
-//! What is drawn of a live run.
+//! The screens of a live run.
 
 use npsim_debug::view;
 use npsim_terminal::{LivePicture, LiveSection, Theme};
@@ -44,7 +44,7 @@ fn a_live_screen_has_clocks_words_rings_and_contexts_on_every_size() {
         assert!(all.contains("waits"), "{all}");
         assert!(screen.last().unwrap().contains("q ends the run"), "{all}");
     }
-    // Whatever there is room for.
+    // For any screen size.
     for (width, height) in [(1, 1), (10, 2), (40, 3), (200, 4), (12, 30)] {
         drawn(&picture, width, height);
     }

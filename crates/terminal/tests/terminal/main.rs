@@ -1,4 +1,4 @@
-//! What keys do and what is seen.
+//! The effect of keys, and the screen.
 
 mod keys;
 mod live;

@@ -21,7 +21,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Files are named as from the root of the repository, whatever machine it is on.
+/// Files are named relative to the root of the repository, on any machine.
 fn enter_root() {
     static ENTERED: Once = Once::new();
     ENTERED.call_once(|| set_current_dir(root()).unwrap());
@@ -140,7 +140,7 @@ impl Screen {
         self.terminal.backend().buffer().clone()
     }
 
-    /// What is seen, line by line.
+    /// The screen, line by line.
     pub fn text(&mut self) -> String {
         lines(&self.buffer()).join("\n") + "\n"
     }
@@ -156,7 +156,7 @@ pub fn lines(buffer: &Buffer) -> Vec<String> {
         .collect()
 }
 
-/// Compares a text with a file, or writes the file anew.
+/// Compares a text with a file, or rewrites the file.
 pub fn must_be(text: &str, file: &Path) {
     if std::env::var_os("NPSIM_UPDATE_SCREENS").is_some() {
         std::fs::write(file, text).unwrap();

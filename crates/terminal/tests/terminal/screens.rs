@@ -25,7 +25,7 @@ fn a_small_system_before_and_after_a_step_back() {
     known(&mut screen, "wire8-two-lines-on.txt");
     screen.keys("NN");
     let back = lines(&screen.buffer());
-    // Everything but why it stands there, and the console, which remembers.
+    // Everything except the reason for the stop, and the console, which keeps its history.
     let console = stood
         .iter()
         .position(|it| it.contains(" Console "))

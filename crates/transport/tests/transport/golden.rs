@@ -1,4 +1,5 @@
-//! Segments come in the order of ns-2, where packets of a list are lost: `golden/README.md`.
+//! Segments are sent in the same order as in ns-2 when the packets of a list are lost: see
+//! `golden/README.md`.
 
 use npsim_transport::{FullAck, HostParameters, Scheme, Supply};
 
@@ -11,7 +12,7 @@ fn numbers(text: &str) -> Vec<u64> {
         .collect()
 }
 
-/// What our sender sends on ns-2's path when the data packets at these places, counted from 1 on, are
+/// The segments that our sender sends on ns-2's path when the data packets at these positions, counted from 1, are
 /// lost.
 fn ours(sack: bool, lost: &[u64]) -> Vec<u64> {
     let host = HostParameters {
@@ -35,8 +36,8 @@ fn ours(sack: bool, lost: &[u64]) -> Vec<u64> {
     rig.numbers()
 }
 
-/// Which numbers of ns-2's are left out: after a timeout it answers the first two duplicate ACKs by limited
-/// transmit of what it has sent before; RFC 3042 has new data only.
+/// The numbers of ns-2 that are left out: after a timeout, it answers the first two duplicate ACKs by limited transmit
+/// of data sent before; RFC 3042 allows only new data.
 fn without(mut numbers: Vec<u64>, from: usize, extra: &[u64]) -> Vec<u64> {
     assert_eq!(numbers[from..from + extra.len()], *extra);
     numbers.drain(from..from + extra.len());
@@ -87,7 +88,7 @@ fn new_reno_loses_a_repair() {
     compare(&ours(false, &[21, 44]), &theirs);
 }
 
-/// Ours ends with the rescue retransmission of RFC 6675, which ns-2's SACK does not know.
+/// Ours ends with the rescue retransmission of RFC 6675, which ns-2's SACK does not have.
 #[test]
 fn sack_repairs_losses_apart() {
     let theirs = numbers(include_str!("golden/sack1-spaced.txt"));

@@ -8,7 +8,7 @@ use npsim_transport::{HostParameters, Scheme, Supply};
 
 use crate::rig::{RTT, Rig, arrives, host};
 
-/// Bytes a second of an endless flow over 100 ms whose data packets are lost at random, so many in a
+/// Bytes a second of an endless flow over 100 ms whose data packets are lost at random, with the given number lost in a
 /// million.
 fn throughput(host: HostParameters, scheme: Scheme, lost: u64, seed: u64, seconds: u64) -> u64 {
     let mut rig = Rig::new(host, scheme, Supply::Endless);
@@ -114,8 +114,8 @@ fn srp_paces_by_the_loss_event_rate() {
     assert!(found.abs_diff(law) * 100 / law <= 20, "{found}");
 }
 
-/// A paced sender has no window that runs empty: it sends on while a loss is being repaired. So it has to
-/// hear of what is lost meanwhile, or it goes on at a rate of which half is lost.
+/// A paced sender has no window that runs empty: it continues to send while a loss is being repaired. So it must detect
+/// losses meanwhile, or it continues at a rate of which half is lost.
 #[test]
 fn srp_slows_down_for_losses_that_come_while_others_are_repaired() {
     let host = HostParameters {
@@ -139,7 +139,7 @@ fn srp_slows_down_for_losses_that_come_while_others_are_repaired() {
     assert_eq!(rate(&rig), 2_000_000);
     rig.run_until(5 * SECOND);
     assert!(rate(&rig) < 100_000, "{}", rate(&rig));
-    // A timeout halves as well, but is too seldom for that: the loss events did it.
+    // A timeout also halves the rate, but is too rare to explain this: the loss events did.
     assert!(rig.sender.counters().timeouts < 5);
 }
 
@@ -157,7 +157,7 @@ fn a_jiffy_clock_sends_bursts_and_a_ring_does_not() {
         let mut rig = Rig::new(host, Scheme::Srp(most), Supply::Endless);
         rig.open();
         rig.run_until(3 * SECOND);
-        // Per second and most at one time.
+        // Per second, and the most at one time.
         let sent: Vec<_> = rig
             .sent
             .iter()

@@ -1,4 +1,4 @@
-//! What two real Linux TCPs said to each other, played to our ends: `linux/README.md`.
+//! Recorded exchanges of two real Linux TCPs, replayed to our endpoints: see `linux/README.md`.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn initial(records: &[Record], place: Place) -> u32 {
     records.iter().find(syn).unwrap().segment().sequence
 }
 
-/// `packet` with all numbers of one direction moved: the initial sequence numbers are other ones here.
+/// `packet` with all numbers of one direction shifted: the initial sequence numbers differ here.
 fn moved(mut packet: Packet, sequence: u32, acknowledgement: u32) -> Packet {
     let PacketBody::Tcp { segment, .. } = &mut packet.body else {
         unreachable!()
@@ -95,8 +95,8 @@ fn host(sack: bool) -> HostParameters {
     }
 }
 
-/// Our receiver gets what Linux's got, and answers each segment; Linux delays some of its ACKs, so what it
-/// said is a part of what ours says, in the same order. Returns how many answers were compared.
+/// Our receiver gets the same segments as Linux's, and answers each one; Linux delays some of its ACKs, so its answers
+/// are a subsequence of ours. Returns the number of answers compared.
 fn receive(records: &[Record], sack: bool) -> usize {
     let mut receiver = Receiver::new(&ReceiverParameters {
         host: host(sack),
@@ -161,14 +161,14 @@ fn segments(records: &[Record]) -> u64 {
     data(records).into_iter().max().unwrap() + 1
 }
 
-/// What is sent again, in order.
+/// The retransmissions, in order.
 fn repeated(numbers: &[u64]) -> Vec<u64> {
     let mut seen = std::collections::HashSet::new();
     let again = |number: &&u64| !seen.insert(**number);
     numbers.iter().filter(again).copied().collect()
 }
 
-/// Our sender gets the answers that Linux's got. Returns the numbers of the segments that it sent.
+/// Our sender gets the same answers as Linux's. Returns the numbers of the segments that it sent.
 fn send(records: &[Record], sack: bool) -> Vec<u64> {
     let mut sender = Sender::new(&SenderParameters {
         host: host(sack),

@@ -1,4 +1,4 @@
-//! Endpoints on a path: the situations of the RFCs by name, laws, and what always holds.
+//! Endpoints on a path: the situations of the RFCs by name, laws, and invariants.
 
 mod golden;
 mod laws;

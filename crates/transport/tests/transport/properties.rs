@@ -1,4 +1,4 @@
-//! What holds of any path.
+//! Properties that hold on any path.
 
 use npsim_net::Random;
 use npsim_transport::control::{
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::rig::{Fate, Rig, host};
 
-/// Losses, copies and delays, so many in a hundred.
+/// Losses, copies and delays, in per cent.
 #[derive(Debug, Clone, Copy)]
 struct Path {
     lost: u64,
@@ -111,10 +111,11 @@ proptest! {
         rig.open();
         let mut received = 0;
         while rig.step() {
-            // What is sent is delivered, dropped or in flight.
+            // Every packet sent is delivered, dropped or in flight.
             let sent = rig.sender.counters().packets + rig.receiver.counters().packets;
             prop_assert_eq!(sent + rig.copies, rig.delivered + rig.dropped + rig.flying());
-            // Data arrives without gaps and never goes away, and no more is acknowledged than came.
+            // Data arrives without gaps and never disappears, and no more is acknowledged than
+            // arrived.
             let now = rig.receiver.counters().received;
             prop_assert!(received <= now && now <= bytes);
             prop_assert!(rig.sender.counters().acknowledged <= now);
@@ -161,7 +162,7 @@ proptest! {
 
 #[test]
 fn sequence_numbers_wrap_without_notice() {
-    // Some seed begins less than 200 KB before the end of the numbers.
+    // Some seed begins less than 200 KB before the sequence numbers wrap.
     let begins_late = |seed| {
         let mut rig = rig_with_seed(seed);
         rig.open();
@@ -224,7 +225,7 @@ fn a_reader_that_stops_shuts_the_window_and_a_probe_opens_it() {
     );
     let probes = rig.packets.len();
     assert!(rig.sender.wake_at().is_some(), "it probes");
-    // The update of the window is lost: the next probe learns of it.
+    // The window update is lost: the next probe recovers it.
     let mut lost = Vec::new();
     rig.receiver.read(rig.now, 10_000, &mut lost);
     assert_eq!(lost.len(), 1);

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::rig::{RTT, ends};
 
-/// A flow over 100 ms; `router` changes packets on their way, or loses them.
+/// A flow over 100 ms; `router` changes packets in flight, or loses them.
 struct Flow<R> {
     sender: RcpSender,
     receiver: RcpReceiver,
@@ -21,7 +21,7 @@ struct Flow<R> {
     now: Time,
     flying: BinaryHeap<Reverse<(Time, usize, bool)>>,
     cargo: Vec<Packet>,
-    /// Times and kinds of what was sent.
+    /// Times and kinds of the packets sent.
     sent: Vec<(Time, u8)>,
 }
 
@@ -147,7 +147,7 @@ fn a_slow_flow_asks_for_the_rate_between_its_packets() {
         .iter()
         .filter(|(_, kind)| *kind == header::REF)
         .count();
-    // A packet every 500 ms, a question every 100.
+    // A packet every 500 ms, a probe every 100.
     assert!((15..=30).contains(&asked), "{asked}");
 }
 

@@ -4,8 +4,8 @@ use npsim_transport::{HostParameters, Scheme, Supply};
 
 use crate::rig::{RTT, Rig, host};
 
-/// A window of four segments whose first is lost: only limited transmit brings a third duplicate... of
-/// the two segments that the first two duplicates release.
+/// A window of four segments whose first is lost: only limited transmit causes a third duplicate, for the two segments
+/// that the first two duplicates release.
 fn timeouts(limited_transmit: bool, sack: bool) -> u64 {
     let host = HostParameters {
         initial_window: 3,

@@ -8,7 +8,7 @@ use npsim_transport::{Scheme, Supply};
 
 use crate::rig::{RTT, Rig, arrives, host};
 
-/// Asks for code 7: 5.12 Mbit/s.
+/// Requests code 7: 5.12 Mbit/s.
 fn rig(segments: u64) -> Rig {
     let scheme = Scheme::QuickStart(QuickStartParameters::for_rate(640_000));
     Rig::new(host(), scheme, Supply::Bytes(segments * 1000))
@@ -76,7 +76,7 @@ fn the_window_becomes_what_was_sent_when_the_first_ack_comes() {
     rig.run_until(2 * RTT);
     let view = rig.sender.view();
     assert_eq!(view.rate, None, "pacing is over");
-    // 20 segments and the FIN were sent of 61 that might have been; one ACK has come.
+    // 20 segments and the FIN were sent, out of 61 that were allowed; one ACK has arrived.
     assert!((20_000..=21_001).contains(&view.window), "{view:?}");
 }
 

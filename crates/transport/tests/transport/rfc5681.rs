@@ -84,7 +84,8 @@ fn the_third_duplicate_ack_repairs_a_loss_without_a_timeout() {
     rig.assert_done(60_000);
     assert_eq!(rig.repeated(), [20]);
     assert_eq!(rig.sender.counters().timeouts, 0);
-    // Segments 15 to 30 are round 5; 20 is sent again when the ACKs of 21, 22 and 23 are back.
+    // Segments 15 to 30 are round 5; 20 is retransmitted when the ACKs of 21, 22 and 23 have
+    // arrived.
     assert_eq!(rig.times_of(20), [5 * RTT, 6 * RTT]);
 }
 
@@ -94,7 +95,7 @@ fn the_threshold_becomes_half_of_the_flight() {
     rig.drop_once(&[20]);
     rig.run_until(6 * RTT + 1);
     let view = rig.sender.view();
-    // 16 segments of round 5 and what the first duplicates of round 6 found in flight.
+    // 16 segments of round 5 and those that the first duplicates of round 6 found in flight.
     let threshold = view.threshold.expect("a loss sets it");
     assert!((10_000..=11_000).contains(&threshold), "{threshold}");
 }

@@ -116,8 +116,8 @@ fn the_timeout_doubles_and_a_sample_ends_that() {
 
 #[test]
 fn retransmission_is_no_sample() {
-    // The first data is delayed beyond its timeout: the ACK of the first transmission comes just after
-    // the second, and would look like a round trip of almost nothing.
+    // The first data is delayed beyond its timeout: the ACK of the first transmission arrives just after the second,
+    // and would look like a round trip of almost nothing.
     let mut rig = Rig::new(host(), Scheme::Reno, Supply::Bytes(1_000));
     rig.open();
     rig.forward.fate = Box::new(|number, packet| {

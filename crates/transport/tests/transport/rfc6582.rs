@@ -42,8 +42,8 @@ fn a_lost_retransmission_takes_a_timeout() {
 #[test]
 fn duplicates_of_what_a_timeout_sent_again_begin_no_recovery() {
     let mut rig = rig(host());
-    // Of 15 to 30 only the first is lost, and again: all others have come when the timer expires, and
-    // are sent again.
+    // Of 15 to 30, only the first is lost, twice: all others have arrived when the timer expires, and are
+    // retransmitted.
     rig.drop_times(&[(15, 2)]);
     rig.run();
     rig.assert_done(100_000);
@@ -60,7 +60,7 @@ fn a_recovery_ends_with_the_flight_or_with_the_threshold() {
             assert!(rig.step(), "nothing happens any more");
         }
         let before = rig.sender.view().threshold.unwrap();
-        // Until what was out then is acknowledged.
+        // Until the data outstanding at that time is acknowledged.
         rig.run_until(7 * RTT + 1);
         (rig.sender.view().window, before)
     };
@@ -87,8 +87,8 @@ fn each_partial_ack_may_restart_the_timer() {
     assert_eq!(timeouts(PartialAck::RestartsOnce), 1);
 }
 
-/// By four it is taken for a loss, and each ACK until the end of the supposed recovery for a partial
-/// one: without SACK the sender cannot know better.
+/// By four positions, it is taken for a loss, and each ACK until the end of the supposed recovery for a partial one:
+/// without SACK, the sender cannot detect the difference.
 #[test]
 fn reordering_by_two_repairs_nothing_and_by_four_much() {
     for (behind, repeated) in [(2, 0..=0), (4, 10..=40)] {

@@ -73,7 +73,7 @@ fn after_a_timeout_blocks_say_what_need_not_be_sent_again() {
     rig.drop_times(&[(15, 2), (20, 2)]);
     rig.run();
     rig.assert_done(100_000);
-    // All but the holes was there: the data in the first of the repeated ACKs is skipped.
+    // Everything except the holes was there: the data in the first of the repeated ACKs is skipped.
     let wasted = rig.receiver.counters().duplicates;
     assert!(wasted <= 3, "{wasted}");
 }
@@ -91,7 +91,7 @@ fn the_last_segments_are_rescued() {
 
 #[test]
 fn three_ranges_tell_a_loss_before_three_duplicates_do() {
-    // With ACKs lost, the first duplicate that comes through reports three ranges.
+    // With lost ACKs, the first duplicate that arrives reports three ranges.
     let host = HostParameters {
         initial_window: 10,
         ..host()

@@ -10,16 +10,17 @@ use npsim_transport::{
     SenderParameters, Supply,
 };
 
-/// What a path does to a packet beyond its delay: a copy arrives for each element, so much later.
+/// The effect of a path on a packet in addition to its delay: one copy arrives for each element,
+/// later by that time.
 pub type Fate = Vec<Time>;
 
 /// Decides on each packet of a direction, by its number from 0 on.
 pub type Fates = dyn FnMut(u64, &Packet) -> Fate;
 
-/// May change a packet on its way.
+/// A function that may change a packet in flight.
 pub type Router = dyn FnMut(Time, &mut Packet);
 
-/// The usual fate.
+/// The usual outcome.
 pub fn arrives() -> Fate {
     vec![0]
 }
@@ -28,7 +29,7 @@ pub fn arrives() -> Fate {
 pub struct Line {
     /// Bytes per second.
     pub rate: u64,
-    /// The most that waits, packets, the one on the line included.
+    /// The maximum number of waiting packets, including the one on the line.
     pub limit: usize,
     departures: std::collections::VecDeque<Time>,
     free_at: Time,
@@ -44,7 +45,7 @@ impl Line {
         }
     }
 
-    /// When a packet of `bytes` has left; none if there is no room.
+    /// The time at which a packet of `bytes` has left; `None` if there is no room.
     fn pass(&mut self, now: Time, bytes: usize) -> Option<Time> {
         while self.departures.front().is_some_and(|&at| at <= now) {
             self.departures.pop_front();
@@ -58,7 +59,7 @@ impl Line {
         Some(self.free_at)
     }
 
-    /// Packets that wait, the one on the line included.
+    /// The number of waiting packets, including the one on the line.
     pub fn waiting(&self, now: Time) -> usize {
         self.departures.iter().filter(|&&at| at > now).count()
     }
@@ -200,7 +201,7 @@ impl Rig {
         self.drop_times(&times);
     }
 
-    /// Drops so many transmissions of each of these segments.
+    /// Drops the given number of transmissions of each of these segments.
     pub fn drop_times(&mut self, segments: &[(u64, u32)]) {
         let mut left: Vec<(u64, u32)> = segments.to_vec();
         let mut initial = (!self.packets.is_empty()).then_some(self.initial);
@@ -281,14 +282,14 @@ impl Rig {
         }
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn next_at(&self) -> Option<Time> {
         let packet = self.flying.peek().map(|Reverse((at, ..))| *at);
         let times = [packet, self.sender.wake_at(), self.receiver.wake_at()];
         times.into_iter().flatten().min()
     }
 
-    /// Does what happens next; `false` if nothing does.
+    /// Processes the next event; returns `false` if there is none.
     pub fn step(&mut self) -> bool {
         let Some(at) = self.next_at() else {
             return false;
@@ -325,7 +326,7 @@ impl Rig {
         self.now = self.now.max(end);
     }
 
-    /// Runs until nothing happens any more; panics if that takes too long.
+    /// Runs until no events are left; panics if that takes too long.
     pub fn run(&mut self) {
         for _ in 0..5_000_000 {
             if !self.step() {

@@ -65,7 +65,7 @@ fn one_ten_and_fifty_times_as_fast_is_the_same() {
             let (scaled, scaled_used) = run(scheme, k);
             let off = scaled_used.abs_diff(used);
             assert!(off <= 10_000, "{scheme:?} x {k}: {used} {scaled_used}");
-            // Nearly all of it is the same to the segment, until roundings of picoseconds add up.
+            // Nearly all of it is identical to the segment, until rounding of picoseconds adds up.
             let same = sent
                 .iter()
                 .zip(&scaled)

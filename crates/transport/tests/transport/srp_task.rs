@@ -1,5 +1,5 @@
-//! The task of a network processor that paces, against the controller of a host: the same rates, bit for
-//! bit, from the same acknowledgements and losses.
+//! The task of a pacing network processor against the controller of a host: the same rates, bit for bit, from the same
+//! acknowledgements and losses.
 
 use npsim_chip::gpp::LongwordAddress;
 use npsim_chip::gpp::boot::{BootPlan, Space};
@@ -15,11 +15,11 @@ const RECORDS: LongwordAddress = LongwordAddress {
     space: Space::Sram(1),
     address: 0x4000,
 };
-/// Cycles of 600 MHz between two looks at the only flow: 100 us.
+/// Cycles at 600 MHz between two updates of the only flow: 100 us.
 const PERIOD: u64 = 60_000;
 const PACKET: u64 = 1500;
 
-/// What happens between two looks.
+/// The events between two updates.
 #[derive(Debug, Clone, Copy)]
 struct Between {
     bytes: u32,

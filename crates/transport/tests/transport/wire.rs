@@ -267,7 +267,7 @@ fn malformed_options_are_told_by_kind() {
             "{options:?}"
         );
     }
-    // An unknown option is passed over, and so is all behind the end of options.
+    // An unknown option is skipped, and so is everything after the end of options.
     let (packet, _) = Packet::from_bytes(&with_options(&[30, 4, 9, 9, 2, 4, 5, 180])).unwrap();
     assert_eq!(packet.segment().unwrap().options.mss, Some(1_460));
     let (packet, _) = Packet::from_bytes(&with_options(&[0, 2, 0, 0])).unwrap();

@@ -49,7 +49,7 @@ fn a_packet_tells_round_trip_time_and_time_between_packets() {
         (sent[0].rtt, sent[0].x, sent[0].delta_throughput),
         (0, 0, 0)
     );
-    // The first one only knows the window of the SYN/ACK, which is not scaled.
+    // The first one has only the window of the SYN/ACK, which is not scaled.
     let data = sent.last().unwrap();
     assert_eq!(data.rtt, UNIT / 10);
     assert_eq!(data.x, UNIT / 10, "a window of one segment");
@@ -202,7 +202,7 @@ fn one_flow_fills_the_line_of_a_reference_router_and_no_queue_grows() {
     let line = rate * 980 / 1040;
     assert!(goodput * 100 >= line * 97, "{goodput} of {line}");
     assert_eq!(rig.dropped, 0);
-    // The law sees no queue, so what the beginning left stays.
+    // The law observes no queue, so the packets queued at the beginning stay.
     let last = waiting(&rig);
     assert!(last <= first + 2, "{first} then {last} packets wait");
 }

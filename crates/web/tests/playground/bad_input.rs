@@ -1,4 +1,4 @@
-//! What a page may be given by mistake or with intent.
+//! Inputs that a page may get by mistake or with intent.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -97,7 +97,7 @@ fn a_project_of_ten_megabytes_is_answered() {
     page.put("/own/main.uc", text);
     page.ask(&json!({ "op": "open", "target": "/own/main.uc" }));
     page.ask(&json!({ "op": "check", "path": "/own/main.uc" }));
-    // More than one control store holds.
+    // More than a control store holds.
     page.put("/own/main.uc", "nop\n".repeat(2_500_000));
     let answer = page.try_ask(&json!({ "op": "open", "target": "/own/main.uc" }));
     assert_eq!(answer["ok"], false);
@@ -125,7 +125,7 @@ fn a_program_that_never_rests_is_interrupted() {
     page.ask(&json!({ "op": "watch", "what": "scratch[0]" }));
     let moved = page.ask(&json!({ "op": "run", "cycles": 100_000 }));
     assert_eq!(moved["reason"]["kind"], "interrupted", "{moved}");
-    // A context that sleeps for ever ends no search but its budget.
+    // If a context sleeps forever, only the budget ends a search.
     page.put("/own/main.uc", ".sig s\nctx_arb[s]\nagain#:\nbr[again#]\n");
     let moved = page.ask(&json!({ "op": "goto", "at": 50_000_000, "cycles": 1_000_000 }));
     assert_eq!(moved["reason"]["kind"], "interrupted", "{moved}");

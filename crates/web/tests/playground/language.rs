@@ -1,11 +1,11 @@
-//! What the editor of a page asks.
+//! Requests of a page's editor.
 
 use serde_json::{Value, json};
 
 use crate::page::Page;
 
 const MAIN: &str = "/own/main.uc";
-/// A mistake behind letters of two UTF-16 units.
+/// A mistake after characters of two UTF-16 units.
 const TEXT: &str = "\
 .reg first second
 .begin
@@ -21,7 +21,7 @@ fn page() -> Page {
     page
 }
 
-/// The text after changes, of which the last in the text are made first.
+/// The text after changes, which are applied from the end of the text.
 fn edited(text: &str, edits: &Value) -> String {
     let mut lines: Vec<Vec<u16>> = text
         .split('\n')
@@ -155,7 +155,7 @@ fn a_file_of_a_project_is_seen_through_it_and_through_changes_of_others() {
     assert_eq!(errors(&found), 0, "{found}");
     let lens = found["lenses"][0]["title"].as_str().unwrap();
     assert!(lens.contains("words"), "{lens}");
-    // A library that is gone is missed, and is found again.
+    // A removed library is reported as missing, and is found again.
     let library = "/microcode/router/layout.uc";
     let sources = page.ask(&json!({ "op": "files", "under": "/microcode/router" }));
     let mut sources = sources["files"].as_array().unwrap().iter();

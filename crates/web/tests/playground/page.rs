@@ -11,7 +11,7 @@ pub fn repository() -> PathBuf {
     here.join("../..").canonicalize().unwrap()
 }
 
-/// What a page talks to.
+/// The playground that a page sends requests to.
 #[derive(Default)]
 pub struct Page(Playground);
 
@@ -48,7 +48,7 @@ impl Page {
         );
     }
 
-    /// A file that may be refused.
+    /// Adds a file that may be refused.
     pub fn offer(&mut self, path: &str, bytes: Vec<u8>) -> Value {
         json_of(self.0.put(path, bytes))
     }
@@ -63,21 +63,21 @@ impl Page {
         self.send(request.to_string().as_bytes())
     }
 
-    /// The answer of a request that is done.
+    /// The answer to a request that succeeds.
     pub fn ask(&mut self, request: &Value) -> Value {
         let answer = self.try_ask(request);
         assert_eq!(answer["ok"], true, "{request}: {answer}");
         answer
     }
 
-    /// Why a request is not done.
+    /// The error of a request that fails.
     pub fn refused(&mut self, request: &Value) -> String {
         let answer = self.try_ask(request);
         assert_eq!(answer["ok"], false, "{request}: {answer}");
         answer["error"]["message"].as_str().unwrap().to_owned()
     }
 
-    /// A file that is answered.
+    /// The file that a request returns.
     pub fn file(&mut self, request: &Value) -> Vec<u8> {
         match self.0.ask(request.to_string().as_bytes()) {
             Answer::Bytes(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! Breakpoints, steps back, jumps and questions.
+//! Breakpoints, steps back, jumps and queries.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn forwarder() -> Page {
     page
 }
 
-/// The view of a stop, without what depends on the way that led there.
+/// The view of a stop, without what depends on the path to it.
 fn view(page: &mut Page) -> Value {
     let mut view = page.ask(&json!({ "op": "view" }));
     for way in ["reason", "memory", "reached", "end"] {
@@ -28,7 +28,7 @@ fn view(page: &mut Page) -> Value {
     view
 }
 
-/// A line of the source that many contexts come to.
+/// A line of the source that many contexts reach.
 fn busy_line(page: &mut Page) -> u64 {
     page.ask(&json!({ "op": "goto", "at": "100us" }));
     let view = view(page);
@@ -57,7 +57,7 @@ fn a_breakpoint_stops_a_run_in_stretches_forward_and_back() {
     assert!(next["cycle"].as_u64().unwrap() >= first);
     let back = page.ask(&json!({ "op": "run", "cycles": 100_000, "back": true }));
     assert_eq!(back["cycle"], stop["cycle"]);
-    // A budget that is smaller than the way is kept to the cycle.
+    // A budget smaller than the distance is kept to the cycle.
     page.ask(&json!({ "op": "unbreak", "number": "all" }));
     page.ask(&json!({ "op": "watch", "what": "sram0[0x0]" }));
     let short = page.ask(&json!({ "op": "run", "cycles": 500 }));
@@ -85,7 +85,7 @@ fn a_hundred_steps_back_lead_through_the_same_states() {
             let here = step(&mut page, by, true);
             assert_eq!((&here["cycle"], &here["place"]), (cycle, place), "{by}");
         }
-        // Forward again it is the same state.
+        // Forward again, it is the same state.
         for _ in 0..24 {
             step(&mut page, by, false);
         }
@@ -218,7 +218,7 @@ fn a_jump_with_a_standpoint_shows_the_instruction_that_was_shown() {
         assert_eq!(restored["registers"], there["registers"], "{how} from {at}");
     }
     assert!(differ > 0, "the cycle alone does not say it");
-    // What a program does not have is left out.
+    // Parts that a program does not have are left out.
     for stand in [
         json!({ "rank": 255, "pc": 65535, "level": 1_000_000 }),
         json!({ "rank": 1, "pc": null, "level": 0 }),

@@ -1,4 +1,4 @@
-//! A whole run has the numbers and the captures of a run on the disk.
+//! A whole run has the same numbers and captures as a run from files on disk.
 
 use npsim::engine::ENGINE;
 use npsim::net::egress::{CaptureForm, CapturePort, TraceSink};
@@ -103,7 +103,7 @@ fn a_capture_in_memory_runs_as_one_on_the_disk_and_what_left_is_the_same_file() 
                 .unwrap()
                 .starts_with("IPv")
         );
-        // Times are those of the run, and not those of the day of the capture.
+        // Times are those of the run, not the dates of the capture.
         let first = &table["frames"][0];
         let (at, seconds) = (first["at"].as_f64().unwrap(), first["seconds"].as_f64());
         let (seconds, hertz) = (seconds.unwrap(), opened["hertz"].as_f64().unwrap());
@@ -165,11 +165,11 @@ fn the_load_in_force_is_known() {
     assert_eq!(generated["time"], "3ms");
     assert_eq!(generated["size"], "64", "{generated}");
     assert_eq!(generated["arrivals"], "constant");
-    // What the project says is known without traffic, too; how much it does not say.
+    // The project's settings are also known without traffic, but not its amount.
     let none = load(json!({ "kind": "none" }));
     assert_eq!(none["flows"], 60);
     assert!(none["rate"].is_null());
-    // What is in force can be asked for.
+    // The settings in force can be queried.
     let again = load(json!({ "kind": "load", "load": generated }));
     assert_eq!(again, generated);
 }

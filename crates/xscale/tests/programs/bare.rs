@@ -51,7 +51,7 @@ fn running(vectors: u32, instructions: &[u32], cache: &str) -> Running {
     Running { bench, project }
 }
 
-/// What stops a program.
+/// The fault that stops a program.
 fn fault(vectors: u32, instructions: &[u32]) -> Fault {
     let mut running = running(vectors, instructions, "perfect");
     running.run_until(1_000_000);

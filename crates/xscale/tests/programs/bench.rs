@@ -11,7 +11,7 @@ use npsim_project::{Overrides, Project, Registry};
 use npsim_testkit::slow_path::{self, Bench};
 use npsim_xscale::{Processor, with_program};
 
-/// What all projects here have.
+/// The common part of all projects here.
 const PROJECT: &str = r#"
 name = "bench"
 [chip]
@@ -53,7 +53,7 @@ pub fn project_of(bytes: Vec<u8>, sections: &str) -> Result<Project, Problems> {
     project_with(bytes, sections, &Overrides::default())
 }
 
-/// The same with settings over those of the project.
+/// The same with settings that override those of the project.
 pub fn project_with(
     bytes: Vec<u8>,
     sections: &str,
@@ -91,7 +91,7 @@ impl Running {
         self.bench.run_until(cycle);
     }
 
-    /// The run to a cycle, in which nothing stops the chip.
+    /// Runs to a cycle; nothing may stop the chip.
     pub fn well(mut self, cycle: u64) -> Self {
         self.run_until(cycle);
         assert_eq!(self.fault(), None);
@@ -123,7 +123,7 @@ impl Running {
         self.bench.gpp.wake_pollers(&units.scratch, fabric);
     }
 
-    /// What stands on a ring.
+    /// The contents of a ring.
     pub fn on_ring(&self, ring: u8) -> Vec<u32> {
         self.bench.units.scratch.ring_words(ring).collect()
     }

@@ -1,10 +1,10 @@
-//! What programs must not do stops the chip and says where.
+//! Forbidden actions of programs stop the chip, with the position.
 
 use npsim_chip::kernel::check::{Check, Fault};
 
 use crate::bench::Running;
 
-/// Runs a case of a program and gives what it stops with.
+/// Runs a case of a program and returns the fault that stops it.
 fn fault(program: &str, case: u32) -> Fault {
     let mut running = Running::new(program, &format!("import = {{ CASE = {case} }}\n"));
     running.run_until(3_000_000);
@@ -93,7 +93,7 @@ fn each_mistake_is_told_with_its_place() {
     {
         let fault = fault(program, *case);
         assert_eq!(fault.check, *check, "case {case}: {fault:?}");
-        // What Thumb has no instruction for is a function of ARM code, and the place that of its call.
+        // Operations without a Thumb instruction are functions of ARM code, and the position is that of the call.
         let called = |note: &String| program != "faults" && note.contains(place);
         assert!(
             (fault.message.contains(place) || fault.notes.iter().any(called))

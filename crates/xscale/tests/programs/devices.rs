@@ -1,4 +1,4 @@
-//! The windows of the map, as programs use them.
+//! The windows of the memory map, as programs use them.
 
 use npsim_chip::gpp::{InterruptLine, Memories, Task};
 use npsim_chip::kernel::sideband::Interrupts;
@@ -84,7 +84,7 @@ fn a_ring_is_polled_asleep_and_answered() {
         running.count("polls")
     );
     assert!(running.count("instructions") > running.count("polls"));
-    // Bursts of all lengths come out whole and in order.
+    // Bursts of all lengths come out complete and in order.
     let mut sent = vec![42];
     for burst in 1..15 {
         for word in 0..burst {
@@ -100,7 +100,7 @@ fn a_ring_is_polled_asleep_and_answered() {
 
 #[test]
 fn what_comes_while_a_loop_is_recognised_is_not_missed() {
-    // A lap takes about 100 cycles, and the third equal one is not simulated.
+    // An iteration takes about 100 cycles, and the third equal one is not simulated.
     for gap in (1..600).step_by(3) {
         let mut running = Running::new("echo", "");
         let ring = running.ring(0);
@@ -181,6 +181,6 @@ fn a_timer_interrupts_at_its_period() {
     );
     assert!(running.processor().has_ended());
     assert_eq!(running.count("interrupts"), 5);
-    // The wait for a flag of its own memory is not simulated either.
+    // The wait for a flag in its own memory is not simulated either.
     assert!(running.processor().cpu().instructions() < 5_000);
 }

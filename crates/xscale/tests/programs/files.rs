@@ -1,4 +1,4 @@
-//! Files that are no programs, and keys that do not fit.
+//! Files that are not programs, and invalid keys.
 
 use npsim_testkit::slow_path;
 use npsim_xscale::Program;
@@ -7,7 +7,7 @@ use crate::bench::{elf, project, project_of};
 
 const SHORT: &str = "[gpp]\nprogram = \"program.elf\"\n";
 
-/// What a project with such a file comes to.
+/// The result of a project with such a file.
 fn problem(bytes: Vec<u8>) -> String {
     project_of(bytes, SHORT).unwrap_err().to_string()
 }
@@ -20,7 +20,7 @@ fn with(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 
 #[test]
 fn the_short_form_names_the_file_alone() {
-    // One letter of the name of a ring is another.
+    // One letter of the name of a ring is changed.
     let wrong = with("echo", |bytes| {
         let name = b"import_IN_NUMBER";
         let at = bytes
@@ -263,7 +263,7 @@ fn what_a_linker_lets_pass_is_refused_where_no_author_means_it() {
 
 #[test]
 fn an_entry_in_thumb_code_begins_in_thumb_state() {
-    // The mark of the code says Thumb, as that of an assembler would.
+    // The mapping symbol of the code indicates Thumb, as an assembler's would.
     let marked = |odd: u8| {
         with("handlers", |bytes| {
             bytes[27] |= odd;

@@ -1,6 +1,6 @@
-//! Programs on a chip without microengines: the test does what they would do.
+//! Programs on a chip without microengines: the test performs their actions.
 //!
-//! The programs stand beside this file, in C and as the ELF files that the Makefile made of them.
+//! The programs are beside this file, in C and as the ELF files built from them by the Makefile.
 
 mod bare;
 mod bench;

@@ -1,4 +1,4 @@
-//! What programs cost, and that it is the same however a run is cut.
+//! The cost of programs, and that it is the same however a run is split.
 
 use crate::bench::{Running, elf, project_with};
 use npsim_project::Overrides;
@@ -9,8 +9,8 @@ use npsim_xscale::{Noted, Probe, Processor};
 fn caches_count_what_a_simple_model_says() {
     let model = Running::new("walk", "").well(10_000_000);
     assert!(model.processor().has_ended());
-    // The array is twice as large as the cache: of 2048 lines none is found again. Then 128 lines, of which
-    // none is there, and which stay. Beside them the few lines of stack and constants.
+    // The array is twice as large as the cache: none of 2048 lines is found again. Then come 128 lines, none of which
+    // is cached at first, and which stay, and the few lines of stack and constants.
     let misses = model.count("data_misses");
     assert!(
         (2 * 2048 + 128..2 * 2048 + 128 + 40).contains(&misses),
@@ -42,7 +42,7 @@ fn each_cache_is_slower_than_the_next_better_one() {
         none.0 > model.0 && model.0 > perfect.0,
         "{none:?} {model:?} {perfect:?}"
     );
-    // A line takes 180 cycles and what it waits for the bus and the pins.
+    // A line takes 180 cycles plus the wait for the bus and the pins.
     let lines = 2 * 2048 + 128;
     let difference = model.0 - perfect.0;
     assert!(
@@ -53,7 +53,7 @@ fn each_cache_is_slower_than_the_next_better_one() {
 
 #[test]
 fn the_clock_of_the_core_keeps_its_ratio_to_that_of_the_microengines() {
-    // The chips' own clocks, of which one divides the other, and others, slower and faster ones.
+    // The chips' own clocks, one of which divides the other, and slower and faster ones.
     let clocks = [
         ("ixp2400", [600, 599, 350, 700, 1999]),
         ("ixp2800", [700, 1400, 999, 533, 2000]),
@@ -75,7 +75,7 @@ fn the_clock_of_the_core_keeps_its_ratio_to_that_of_the_microengines() {
             bench.run_until(20_000_000);
             let processor: &Processor = bench.gpp.task().unwrap();
             assert!(processor.has_ended(), "{cache}");
-            // It never sleeps: what it is busy with is all of its time.
+            // It never sleeps: it is busy all the time.
             let busy = bench.gpp.counts(0, 20_000_000).busy;
             assert!(busy > 5_000, "{busy}");
             let me_mhz = project.profile.me_mhz();
@@ -88,7 +88,7 @@ fn the_clock_of_the_core_keeps_its_ratio_to_that_of_the_microengines() {
     }
 }
 
-/// All that a chip's core has.
+/// The whole state of a chip's core.
 fn state(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
     let core = postcard::to_allocvec(&bench.gpp).unwrap();
     (core, bench.gpp.save_tasks().unwrap())
