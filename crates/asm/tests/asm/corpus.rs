@@ -1,6 +1,10 @@
 //! Small programs, one for each feature of the language, with the assembler's results.
 //!
-//! The first lines of a program state briefly what is expected:...
+//! The first lines of a program state briefly what is expected:
+//! `; good`, `; error CODE LINE`, `; warning CODE LINE`, `; note CODE LINE`, and
+//! `; first-constant N` for the constant of its first instruction. The file
+//! beside it contains all words and messages. `NPSIM_UPDATE_CORPUS=1 cargo test -p
+//! npsim-asm corpus` rewrites these files; review the changes.
 
 #![allow(clippy::format_push_string, reason = "expectations are built as text")]
 

@@ -195,8 +195,9 @@ fn constants_choose_the_form_of_immed() {
 
 #[test]
 fn every_word_comes_back_from_its_text() {
-    // A shift without and with something in the unused A field, a rotation that passes B without
-    // and with it, two fast writes, one of them with the bit of
+    // A shift without and with something in the unused A field, a rotation that passes B
+    // without and with it, two fast writes, one of them with the bit of `indirect_ref`,
+    // reserved bits of a branch, and words that are not valid instructions.
     let words = vec![
         0x8c_3010_0900,
         0x8c_3010_0901,

@@ -1,5 +1,6 @@
-//! Random programs of names, branches, loops and calls give the same results as a direct evaluation
-//! of their text: neither
+//! Random programs of names, branches, loops and calls give the same results as a direct
+//! evaluation of their text: neither splitting names, nor sharing registers, nor copies
+//! between banks may change a value.
 
 #![allow(
     clippy::format_push_string,
