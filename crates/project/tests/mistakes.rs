@@ -1,5 +1,4 @@
-//! How a mistake in a project file is reported: once, at its key, in the words of a project
-//! file.
+//! How a mistake in a project file is reported: once, at its key, in the terms of project files.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +8,7 @@ use npsim_project::problem::Problems;
 use npsim_project::{Overrides, Project, Registry};
 use npsim_testkit::mistakes;
 
-/// Every key that a project file has by itself, in a project that is right.
+/// Every key of project files themselves, in a valid project.
 const WHOLE: &str = r#"name = "whole"
 include = ["lib"]
 
@@ -196,7 +195,7 @@ fn mistake(text: &str) -> String {
     }
 }
 
-/// The lines that give a key: their number from 1, the key and its value.
+/// The lines that set a key: line number from 1, key and value.
 fn keys() -> impl Iterator<Item = (usize, &'static str, &'static str)> {
     let lines = WHOLE.lines().enumerate();
     lines.filter_map(|(number, line)| {
@@ -205,7 +204,7 @@ fn keys() -> impl Iterator<Item = (usize, &'static str, &'static str)> {
     })
 }
 
-/// The whole project with other lines in the place of one.
+/// The whole project with one line replaced by others.
 fn with_line(number: usize, other: &str) -> String {
     let lines = WHOLE.lines().enumerate();
     lines.fold(String::new(), |mut text, (at, line)| {
@@ -223,7 +222,7 @@ fn every_key(check: impl Fn(usize, &str, &str) -> Result<(), String>) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Whether a text has all of these parts and none of the types of this program.
+/// Whether a text contains all of these parts and no type names of this program.
 fn says(told: &str, parts: &[&str]) -> Result<(), String> {
     let own = [
         "expected",
@@ -289,7 +288,7 @@ fn a_key_that_is_given_twice_is_told_at_the_second() {
 #[test]
 fn a_key_that_is_mistyped_is_told_with_the_right_one() {
     every_key(|number, key, value| {
-        // A short one may be taken for another key.
+        // A short key may be mistaken for another one.
         if key.len() < 4 {
             return Ok(());
         }
@@ -307,8 +306,8 @@ fn a_key_that_is_mistyped_is_told_with_the_right_one() {
 fn a_key_that_has_to_be_there_is_told_when_it_is_not() {
     every_key(|number, key, _| {
         let told = mistake(&with_line(number, ""));
-        // Without `tasks` two sections belong to no task, and a lock is where its memory's size
-        // lets it be.
+        // Without `tasks`, two sections belong to no task, and a lock may be anywhere that its
+        // memory's size permits.
         if told == "no mistake" || key == "tasks" || key == "size" {
             return Ok(());
         }
@@ -326,8 +325,8 @@ fn a_key_that_has_to_be_there_is_told_when_it_is_not() {
     });
 }
 
-/// Wrong projects, each behind a line `=== what is wrong`, and behind a line `---` what is
-/// told of them. Who gives no `[[me]]` gets one at the end.
+/// Wrong projects, each after a line `=== what is wrong` and followed, after a line `---`, by the
+/// messages about it. A project without `[[me]]` gets one at the end.
 const TOLD: &str = include_str!("mistakes.txt");
 
 #[test]

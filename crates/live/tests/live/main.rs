@@ -1,4 +1,4 @@
-//! The loop against a host whose time is simulated, too.
+//! The loop against a host whose time is also simulated.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ use npsim_live::clock::{HostTime, LiveClock};
 use npsim_live::live_run::{Handover, Host, LiveEnding, LiveRun};
 use npsim_live::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
-/// What the wire takes of a frame, and what is between two.
+/// The time of a frame on the wire, and the gap between two.
 const FRAME: Time = 10 * MICROSECOND;
 /// From a frame's last bit in to its first bit out.
 const INSIDE: Time = 30 * MICROSECOND;
 
-/// A system that sends every frame back by the next port.
+/// A system that returns every frame by the next port.
 #[derive(Default)]
 struct Reflector {
     now: Time,
@@ -91,21 +91,21 @@ impl LiveSystem for Reflector {
     }
 }
 
-/// A host that sends frames at given times, and on which each look at the clock takes a while.
+/// A host that sends frames at given times, and on which each read of the clock takes a while.
 struct Script {
     now: std::cell::Cell<HostTime>,
     look: HostTime,
-    /// By port: when frames come, in order.
+    /// Arrival times of frames by port, in order.
     coming: [VecDeque<HostTime>; 2],
-    /// Frames that the host has got: when, by which port.
+    /// Frames that the host has received: time and port.
     got: Vec<(HostTime, usize)>,
-    /// Until when the host takes no frame.
+    /// The time until which the host accepts no frame.
     full_until: HostTime,
-    /// What it says until then.
+    /// The host's answer until then.
     refusal: Handover,
-    /// Frames that it was asked to take, taken or not.
+    /// Frames offered to the host, accepted or not.
     tries: usize,
-    /// How much longer than asked it waits.
+    /// The time by which it waits longer than requested.
     oversleeps: HostTime,
     requests: VecDeque<String>,
     answers: Vec<Result<String, Problem>>,
@@ -236,7 +236,7 @@ fn frames_enter_as_fast_as_the_line_lets_them_and_the_host_holds_the_rest() {
 
 #[test]
 fn a_slow_host_makes_simulated_time_slip_and_loses_nothing() {
-    // A look at the clock takes 5 ms, and each turn of the loop looks several times.
+    // A read of the clock takes 5 ms, and each iteration of the loop reads it several times.
     let coming: Vec<_> = (0..200).map(|number| number * 3 * MS).collect();
     let mut host = Script::new(5 * MS, [coming.clone(), vec![]]);
     let live = run(&mut host, "1", 2_000 * MS);
@@ -266,7 +266,7 @@ fn a_host_without_room_gets_its_frames_later_in_their_order() {
     let ports: Vec<_> = host.got.iter().map(|(_, port)| *port).collect();
     assert_eq!(ports, [0, 1, 1]);
     assert!(host.got.iter().all(|(at, _)| *at >= 10 * MS));
-    // It is asked again at growing distances, and not all the time.
+    // Frames are offered again at growing intervals, not all the time.
     assert!(host.tries < 40, "{}", host.tries);
 }
 

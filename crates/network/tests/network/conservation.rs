@@ -1,4 +1,5 @@
-//! What is sent arrives, is lost with a reason, or is in flight; and a run may be cut anywhere.
+//! Everything sent arrives, is lost with a reason, or is in flight; and a run may be split
+//! anywhere.
 
 use npsim_network::topology::{Loss, Topology};
 use npsim_network::{NoTap, Simulation};

@@ -1,4 +1,4 @@
-//! Dumbbells against what ns-2 gives for them.
+//! Dumbbells against the results of ns-2.
 
 use npsim_network::counters::NetworkCounters;
 use npsim_network::{NoTap, Simulation};
@@ -6,7 +6,7 @@ use npsim_network::{NoTap, Simulation};
 use crate::reference::{Fixed, Quantity, ROWS, Row, dumbbell};
 use crate::rig::{BOTTLENECK, Discipline, Dumbbell, SECOND_BOTTLENECK};
 
-/// All of a run until some second, and what of it came from another one on.
+/// The counts of a run up to a given second, and the part of them from another second on.
 pub fn run(dumbbell: &Dumbbell, (from, until): (u64, u64)) -> [NetworkCounters; 2] {
     let mut simulation = Simulation::new(dumbbell.topology()).expect("a network");
     simulation.run_to(dumbbell.at(from), &mut NoTap);
@@ -17,7 +17,7 @@ pub fn run(dumbbell: &Dumbbell, (from, until): (u64, u64)) -> [NetworkCounters; 
     [all, late]
 }
 
-/// What one run gives for a quantity.
+/// The result of one run for a quantity.
 fn measured(quantity: Quantity, dumbbell: &Dumbbell, [all, late]: &[NetworkCounters; 2]) -> f64 {
     let last = dumbbell.second.map_or(BOTTLENECK, |_| SECOND_BOTTLENECK);
     match quantity {
@@ -37,7 +37,7 @@ fn measured(quantity: Quantity, dumbbell: &Dumbbell, [all, late]: &[NetworkCount
     }
 }
 
-/// How far ours may be from a value of ns-2.
+/// The allowed difference between our value and that of ns-2.
 fn tolerance(quantity: Quantity, value: f64) -> f64 {
     match quantity {
         Quantity::Utilisation => 0.02,
@@ -76,7 +76,7 @@ fn compare(rows: impl Iterator<Item = &'static Row>) {
             let miss = (ours - theirs).abs();
             let told = match apart {
                 None if miss > usual => "differs",
-                // What is listed as apart must be, and by as much as is listed.
+                // Values listed as different must differ, and by the listed amount.
                 Some(_) if miss <= usual => "is listed as different and is not",
                 Some(Fixed { ours: known, .. }) if (ours - known).abs() > usual => "has moved",
                 _ => continue,
@@ -115,8 +115,8 @@ fn xcp_of_too_high_a_capacity_keeps_the_queue_that_its_law_says() {
             ..Dumbbell::new(Discipline::Xcp)
         };
         let [all, late] = run(&dumbbell, (30, 120));
-        // In balance alpha (C_set - C) d = beta q, where d is the round-trip time with the queue, which
-        // the router takes for 1 s at most; C is the rate in bytes.
+        // In equilibrium, alpha (C_set - C) d = beta q, where d is the round-trip time with the queue, which the router
+        // limits to 1 s; C is the rate in bytes.
         let rate = dumbbell.rate as f64 / 8.0;
         let spare = 0.4 / 0.226 * rate * (capacity as f64 / 1_000.0 - 1.0);
         let endless = spare * 0.5 / (1.0 - spare / rate);

@@ -1,4 +1,4 @@
-//! Results of ns-2 2.35, as data; `ns-2.md` says how they were made.
+//! Results of ns-2 2.35, as data; `ns-2.md` describes how they were made.
 
 use npsim_transport::time::{MILLISECOND, SECOND};
 
@@ -6,18 +6,18 @@ use crate::rig::{Discipline, Dumbbell, Side};
 use Quantity::{Drops, Goodput, Jain, Queue, Utilisation};
 use SetUp::{Buffer, Loss, Plain, RoundTrips, Second, Short, Starts};
 
-/// What is compared.
+/// The compared quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Share of the time in which the bottleneck sends.
     Utilisation,
     /// Mean queue before it, KB.
     Queue,
-    /// Packets that found no room in the whole run, at the second bottleneck where there is one.
+    /// Packets that found no room in the whole run, at the second bottleneck if there is one.
     Drops,
     /// Jain's index of the flows' shares.
     Jain,
-    /// Of all flows, Mb/s.
+    /// Throughput of all flows, Mb/s.
     Goodput,
 }
 
@@ -40,7 +40,7 @@ pub enum SetUp {
     Buffer,
 }
 
-/// What ours is where it differs by more than the tolerance, and why.
+/// Our value if it differs by more than the tolerance, and the reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     pub ours: f64,
@@ -48,15 +48,15 @@ pub struct Fixed {
     pub reason: &'static str,
 }
 
-/// Means over some runs, of which each has other starts.
+/// Means over some runs, each with other start times.
 #[derive(Debug)]
 pub struct Row {
     pub name: &'static str,
     pub set_up: SetUp,
     pub runs: u64,
-    /// Seconds that are left out, but for drops.
+    /// Seconds that are left out, except for drops.
     pub from: u64,
-    /// When a run ends, in seconds.
+    /// The end of a run, in seconds.
     pub until: u64,
     pub values: &'static [(Quantity, f64, Option<Fixed>)],
 }
@@ -129,7 +129,7 @@ const fn apart(ours: f64, reason: &'static str) -> Option<Fixed> {
 const REPAIR: &str = "the overshoot of slow start is repaired by RFC 6675";
 
 /// The XCP sender of ns-2 is a Reno sender: it leaves recovery with the first partial ACK, so that
-/// several losses in a window end in a timeout, where ours goes on as RFC 6582 says.
+/// several losses in a window end in a timeout, where ours continues as RFC 6582 specifies.
 const RENO: &str = "ns-2 has XCP with Reno alone, without NewReno";
 
 #[rustfmt::skip]

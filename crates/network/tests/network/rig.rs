@@ -9,7 +9,7 @@ use npsim_transport::control::{XcpLoss, XcpParameters};
 use npsim_transport::time::{MILLISECOND, SECOND, Time};
 use npsim_transport::{HostParameters, RtoParameters, Scheme, Supply};
 
-/// What waits before the bottleneck, and what the router does.
+/// The queue before the bottleneck, and the router's scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
     Fifo,
@@ -17,7 +17,7 @@ pub enum Discipline {
     Xcp,
 }
 
-/// On which side of the bottleneck a second, tighter one is.
+/// The side of the bottleneck on which a second, tighter one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Before,
@@ -37,9 +37,9 @@ pub struct Dumbbell {
     pub rate: u64,
     /// Bandwidth-delay products of the queue, in tenths, for 500 ms.
     pub queue: u64,
-    /// What XCP takes the capacity for, parts per thousand of what it is.
+    /// The capacity that XCP assumes, in parts per thousand of the real one.
     pub capacity: u64,
-    /// A FIFO of 100 packets at 5 Mb/s that is no XCP router.
+    /// A FIFO of 100 packets at 5 Mb/s that is not an XCP router.
     pub second: Option<Side>,
     /// Packets that the bottleneck's line loses, parts per million.
     pub loss: u32,
@@ -52,7 +52,7 @@ pub struct Dumbbell {
 
 /// The link with the bottleneck is the first; its line 0 is the bottleneck.
 pub const BOTTLENECK: usize = 0;
-/// The line of the second bottleneck, where there is one.
+/// The line of the second bottleneck, if there is one.
 pub const SECOND_BOTTLENECK: usize = 2;
 const PACKET: u32 = 1_000;
 /// Of the second bottleneck: bits per second and packets.
@@ -179,7 +179,8 @@ impl Dumbbell {
             };
             let (from, to) = (topology.nodes.len(), topology.nodes.len() + 1);
             topology.nodes.extend([host(0), host(1)]);
-            // All but the milliseconds of sender and bottlenecks is on the receiver's side.
+            // All delay except the milliseconds of sender and bottlenecks is on the receiver's
+            // side.
             let far = (rtt / 2 - inside) / k;
             for (ends, delay) in [([from, entry], MILLISECOND / k), ([exit, to], far)] {
                 let line = LineParameters::new(rate * 10, delay);

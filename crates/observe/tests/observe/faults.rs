@@ -1,5 +1,5 @@
-//! A fault ends a run wherever microengines are: what they have done ahead of it is
-//! counted neither by the chip nor by profile and timeline, whichever core runs them.
+//! A fault ends a run wherever microengines are: work that they have done ahead of it is counted
+//! neither by the chip nor by profile and timeline, whichever core runs them.
 
 use std::fmt::Write as _;
 
@@ -12,17 +12,17 @@ use crate::profiles::{is_whole, profile};
 use crate::runs::Run;
 use crate::timelines::Timeline;
 
-/// Something that a loop of a random program does.
+/// An action in a loop of a random program.
 #[derive(Clone, Debug)]
 enum Piece {
     Arithmetic(u8),
-    /// Skips one instruction if a bit of the counter is as it says.
+    /// Skips one instruction if a bit of the counter has the given value.
     Skip {
         bit: u8,
         set: bool,
         deferred: bool,
     },
-    /// Throws slots away, all or some.
+    /// Aborts slots, all or some.
     Jump {
         deferred: u8,
     },

@@ -1,4 +1,4 @@
-//! What observers see of whole runs.
+//! Observers of whole runs.
 
 mod faults;
 mod order;

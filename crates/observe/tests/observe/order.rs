@@ -1,4 +1,4 @@
-//! Observers see one order, however a run is cut.
+//! Observers see the same order, however a run is split.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ impl Observer for Log {
     }
 }
 
-/// All events of a run, which pauses every so many cycles.
+/// All events of a run that pauses at the given interval in cycles.
 fn log(run: &Run, until: Option<u64>, pause: Cycle) -> Vec<(Cycle, TraceEvent)> {
     let mut simulation = run.simulation(until);
     let (mut log, mut links) = (Log::default(), run.links());

@@ -17,8 +17,8 @@ pub fn profile(run: &Run, until: Option<u64>) -> (Profile, Stats, Ending) {
     )
 }
 
-/// Every cycle of a microengine and of each context is spent on one thing, and
-/// the chip's own counts say the same.
+/// Every cycle of a microengine and of each context is spent on one thing, in agreement with the
+/// chip's own counts.
 pub fn is_whole(profile: &Profile, stats: &Stats) {
     assert_eq!(profile.cycles, stats.cycles);
     for me in &profile.microengines {

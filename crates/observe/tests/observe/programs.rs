@@ -1,4 +1,4 @@
-//! The profile of a program of the core, however its run is cut.
+//! The profile of a program of the core, however its run is split.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -10,9 +10,9 @@ use crate::runs::Run;
 
 /// Cycles in which the program calls, is interrupted, waits and ends.
 const END: u64 = 100_000;
-/// Cycles after which runs are cut: no multiple of anything.
+/// Cycles after which runs are split: not a multiple of anything.
 const STEP: u64 = 797;
-/// What a function took by itself, and how often it was called.
+/// A function's own time, and the number of its calls.
 type Functions = BTreeMap<String, (ProgramSpent, u64)>;
 
 fn goes_on(run: &Run, simulation: &mut Simulation, collector: &mut Collector, pause: u64) {
@@ -20,7 +20,7 @@ fn goes_on(run: &Run, simulation: &mut Simulation, collector: &mut Collector, pa
     let _ = simulation.run_to(pause, &mut run.links(), collector, &mut progress);
 }
 
-/// The functions of a profile that has come to a cycle.
+/// The functions of a profile at a cycle.
 fn functions(collector: Collector, end: u64) -> Functions {
     let profile = collector.finish(end);
     let functions = profile.programs[0].functions().into_iter();

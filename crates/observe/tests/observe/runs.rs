@@ -1,4 +1,4 @@
-//! Runs to look at.
+//! Runs to observe.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -62,13 +62,13 @@ impl Run {
         )
     }
 
-    /// A shipped system to which no frame comes.
+    /// A shipped system without arriving frames.
     pub fn idle(system: &str) -> Self {
         let target = root().join("microcode").join(system);
         Self::load(&target, &Overrides::default(), None)
     }
 
-    /// The forwarder on the larger chip, whose media bus and clock are others.
+    /// The forwarder on the larger chip, which has a different media bus and clock.
     pub fn forwarder_on_2800() -> Self {
         let overrides = Overrides {
             chip: Some("ixp2800".to_owned()),
@@ -93,7 +93,7 @@ impl Run {
         (Self::load(&path, &overrides, None), folder)
     }
 
-    /// A program of the tests on the core, and microengines that do nothing.
+    /// A test program on the core, and idle microengines.
     pub fn core_program(name: &str) -> (Self, tempfile::TempDir) {
         let folder = tempfile::tempdir().expect("a folder");
         let elf = root().join(format!("crates/xscale/tests/programs/{name}.elf"));

@@ -1,4 +1,5 @@
-//! Silence costs observers no more the longer it is, and does not show in what they make of it.
+//! The cost of silence for observers does not grow with its length, and skipping it does not affect
+//! their results.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -65,8 +66,8 @@ fn watched<W: Watcher>(run: &Run, until: Cycle, with: impl FnOnce(&Chip) -> W) -
     (watcher, simulation.now())
 }
 
-/// What an observer makes of silence is the same whether it gets each period's events or none, and of
-/// a long one it gets hardly more than of a short one.
+/// An observer's results for silence are the same whether it gets each period's events or none, and it gets hardly more
+/// events of a long one than of a short one.
 fn assert_summed_up<O: Observer>(
     system: &str,
     with: impl Fn(&Chip) -> O,

@@ -1,4 +1,4 @@
-//! What observers are spared does not show in what they make of a run.
+//! Events that observers are spared do not affect their results.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
@@ -10,7 +10,7 @@ use npsim_observe::timeline::Recorder;
 
 use crate::runs::{Run, crowd};
 
-/// Has an observer told of everything, one event after the other and in order.
+/// Delivers all events to an observer, one by one and in order.
 struct Unspared<O>(O);
 
 impl<O> Sampler for Unspared<O> {}
@@ -60,7 +60,7 @@ fn a_profile_needs_no_order() {
         (crowd, 5000),
     ];
     for (run, until) in runs {
-        // The end cuts something else each time.
+        // The end cuts off something different each time.
         for until in until..until + 9 {
             let mut simulation = run.simulation(Some(until));
             let mut spared = Collector::new(simulation.chip());

@@ -1,4 +1,4 @@
-//! A timeline is what a viewer can show.
+//! A timeline has a form that a viewer can show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::runs::{Run, crowd};
 
-/// A timeline as it is read again.
+/// A timeline read back.
 pub struct Timeline {
     events: Vec<Event>,
 }
@@ -130,7 +130,7 @@ impl Timeline {
             .collect()
     }
 
-    /// Everything that holds for any timeline.
+    /// Checks the properties of every timeline.
     fn is_well_formed(&self, (from, until): (u64, u64)) {
         let slices = self.slices();
         let (groups, tracks) = (self.names("process_name"), self.names("thread_name"));
@@ -214,7 +214,7 @@ fn the_forwarder_makes_a_timeline() {
     ] {
         assert!(names.values().any(|name| *name == wanted), "{wanted}");
     }
-    // Contexts of both microengines do one thing or another all the time.
+    // Contexts of both microengines are always active.
     for (track, name) in names.iter().filter(|it| it.1.starts_with("context")) {
         let all = &slices[track];
         assert_eq!(all[0].from, ns(window.0), "{name}");

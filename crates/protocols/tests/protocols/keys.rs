@@ -1,4 +1,4 @@
-//! What the keys of the protocols' sections come to, and what is said of mistakes.
+//! The settings that result from the keys of the protocols' sections, and messages about mistakes.
 
 use npsim_chip::gpp::boot::Space;
 use npsim_chip::units::sram::device::Device;
@@ -350,7 +350,7 @@ fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
     ));
     assert_eq!(value(&plan, "F"), "0x3fffe000");
     assert!(good(ME).boot.devices.is_empty());
-    // Two have windows one behind the other, and meet nowhere.
+    // Two have adjacent windows, which do not overlap.
     let plan = good(&format!(
         "{ME}[[coprocessor]]\nname = \"A\"\n[[coprocessor]]\nname = \"B\"\n"
     ));

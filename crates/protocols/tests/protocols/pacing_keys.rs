@@ -1,4 +1,4 @@
-//! What `[gpp.srp]` comes to, and what is said of mistakes.
+//! The settings that result from `[gpp.srp]`, and messages about mistakes.
 
 use npsim_protocols::srp::task::{PacedBy, SrpTask};
 

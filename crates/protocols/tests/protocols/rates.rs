@@ -1,5 +1,5 @@
-//! The rates that were worked out by hand for RCP, through the task: what threads
-//! counted in an interval, and the rate that is published at its end.
+//! Rates worked out by hand for RCP, through the task: the threads' counts in an interval, and the
+//! rate published at its end.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::LongwordAddress;
@@ -26,12 +26,12 @@ const QUEUES: LongwordAddress = LongwordAddress {
 const THREADS: [u16; 3] = [0, 9, 63];
 
 const MS: u64 = 1_000_000;
-/// Cycles of ten milliseconds.
+/// Cycles in ten milliseconds.
 const INTERVAL: Cycle = 6_000_000;
 /// Cycles in which a rate is computed.
 const LAW: Cycle = 10_000;
 
-/// Longwords of a thread's counters, and of a queue's that say what came.
+/// Longwords of a thread's counters, and of a queue's arrival counters.
 const BYTES: u32 = 0;
 const RTT_BYTES: u32 = 1;
 const RTT_SUM: u32 = 2;

@@ -1,5 +1,5 @@
-//! The tasks of congestion control on a chip without microengines: the test does
-//! to the shared memory what those would do.
+//! The tasks of congestion control on a chip without microengines: the test changes the shared
+//! memory as these would.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{BootPlan, LockSetup, MemoryImage, Space};
@@ -144,8 +144,8 @@ fn the_peak_of_the_last_samples_counts_also_over_the_turn_of_a_counter() {
     assert!(bench.word(COUNTERS, 0) < 2000, "it has turned over");
 }
 
-/// Threads ask as the atomic variant does, each with a delay of its own before it
-/// gives its surplus back.
+/// Threads make requests as in the atomic variant, each with its own delay before it returns its
+/// surplus.
 #[test]
 fn no_two_windows_in_a_row_grant_more_than_the_threshold() {
     let mut bench = bench(vec![quick_start(3, WINDOW)]);
@@ -263,8 +263,7 @@ const LOCKED: XcpLayout = XcpLayout::Locked { lock: true };
 fn the_control_timer_writes_the_pools_of_the_vectors() {
     for ((bytes, sum_x, queue), residues, cp, cn) in VECTORS {
         let mut bench = bench(vec![xcp_task(LOCKED, None, TENTH)]);
-        // The queue stands from the start: the second look finds that it does not
-        // drain.
+        // The queue exists from the start: the second sample finds that it does not drain.
         bench.set(QUEUES, 3, queue);
         bench.set(STATE, 8, bytes);
         bench.set(STATE, 9, sum_x as u32);
@@ -540,7 +539,7 @@ fn looks_are_not_counted_while_the_core_is_at_another_job() {
     assert_eq!(looks(&bench, 6_011_000), 4999, "the rate is being computed");
     bench.run_until(6_020_000);
     let [exceptions, rcp] = [0, 1].map(|task| bench.gpp.counts(task, bench.fabric.now));
-    // The look of 6,000,000 was made when the rate was out.
+    // The sample of 6,000,000 was taken after the rate was published.
     let end = 6_000_000 + rcp.busy;
     assert_eq!(exceptions.waits, 1);
     assert_eq!(exceptions.waited, end - 6_000_000);

@@ -1,5 +1,5 @@
-//! Chains that go on from where they stood: at a snapshot, when their time was up, and where
-//! they were broken off.
+//! Chains that continue from a saved position: from a snapshot, after their time was up, and after
+//! an interruption.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ fn go_on(_: Cycle) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// A chain that stands where another one did.
+/// A chain at the position of another one.
 fn again(plan: &Plan, frames: &[LineFrame], snapshot: &Snapshot) -> Session {
     let ends = Endpoints {
         frames: Some(in_memory(frames)),
@@ -55,8 +55,8 @@ fn a_snapshot_goes_on_as_if_nothing_had_been() {
     }
 }
 
-/// Frames are as long as can be, so that nearly always one is on a line between routers: its
-/// first bit has come to the router behind, and the router before has not sent its last.
+/// Frames are as long as possible, so that nearly always one is on a line between routers: its
+/// first bit has arrived at the next router, and the previous router has not sent its last bit.
 #[test]
 fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
     let routers = Routers::new(&[]);
@@ -72,7 +72,7 @@ fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
             let stand = session.run_as_known_to(Cycle::MAX, &mut unobserved, &mut go_on);
             assert_eq!(stand, RunStatus::Stalled, "{until}");
             let snapshot = session.snapshot().unwrap();
-            // At the end no node waits any more, and all stand at one cycle.
+            // At the end, no node waits any more, and all are at the same cycle.
             assert_eq!(session.run(&mut go_on), Ending::Reached);
             assert!(session.nodes().iter().all(|node| node.now() == until));
             let mut again = again(&plan, &frames, &snapshot);
@@ -84,7 +84,7 @@ fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
 }
 
 /// Some frames are long and some short, so that one may leave before another that began to leave
-/// earlier: what is given to the router behind has to wait for that.
+/// earlier: the input of the next router has to wait for that.
 #[test]
 fn a_chain_that_was_broken_off_goes_on() {
     let routers = Routers::new(&[]);

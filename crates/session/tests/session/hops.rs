@@ -1,5 +1,5 @@
-//! Chains of forwarders: each router is a run of its own, whatever happens at the
-//! same time, and every frame is accounted for from the first to the last.
+//! Chains of forwarders: each router is a run of its own, whatever happens at the same time, and
+//! every frame is accounted for from the first router to the last.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use npsim_session::session::{Endpoints, MOST_NODES, NodeCounts, Plan, Session};
 use npsim_session::simulation::{Ending, RunSettings, Simulation};
 
 const PICO: u128 = 1_000_000_000_000;
-/// Where the TTL and the checksum of an IPv4 header are in a frame.
+/// The offsets of the TTL and the checksum of an IPv4 header in a frame.
 const TTL: usize = 22;
 const CHECKSUM: usize = 24;
 
@@ -80,7 +80,7 @@ impl Routers {
     }
 }
 
-/// A frame that left: when, where, what, and which frame it had been.
+/// A frame that left: time, port, bytes, and the frame that it was made from.
 type Left = (Cycle, Cycle, u8, Vec<u8>, Option<u64>);
 
 #[derive(Clone, Default)]
@@ -207,8 +207,8 @@ fn a_chain_of_one_is_a_plain_run() {
     assert!(plain == chained);
 }
 
-/// What goes over a link is what a plain run gets if it is given the frames that
-/// left with the times at which they did.
+/// The traffic of a link equals the input of a plain run that gets the frames that left, at the
+/// times at which they left.
 #[test]
 fn each_router_is_a_plain_run_of_what_left_the_one_before() {
     let routers = Routers::new(&["chain.delay=1234ns"]);
@@ -288,10 +288,10 @@ fn ten_routers_conserve_frames_and_take_ten_from_the_ttl() {
     for (_, _, _, bytes, frame) in &left {
         let came = &frames[frame.unwrap() as usize];
         assert_eq!(came.bytes[TTL], bytes[TTL] + 10);
-        // What routers leave alone, the stamps in it, is whole.
+        // The part that routers leave unchanged, with the stamps in it, is intact.
         assert_eq!(came.bytes[26..], bytes[26..came.bytes.len()]);
     }
-    // From the first router to the last one the time only grows.
+    // From the first router to the last, the time only increases.
     let p50: Vec<_> = { report.nodes.iter() }
         .map(|router| router.latency_since_entry.unwrap().p50_ns)
         .collect();
@@ -367,7 +367,7 @@ fn a_link_delays_every_frame_by_the_same_time() {
     let [near, far] = [&plain, &long].map(latencies);
     assert!(near.len() > 5 && near.len() == far.len());
     for (frame, near) in near {
-        // Contexts do not stand where they stood.
+        // Contexts are not at their previous positions.
         let extra = far[&frame].abs_diff(near + 2 * 30_000);
         assert!(extra < 600, "frame {frame:?}: {near}, {}", far[&frame]);
     }
@@ -422,7 +422,7 @@ fn routers_are_disturbed_each_in_its_own_way() {
         .collect();
     assert_eq!((seeds[0], report.disturbances.late.seed), (5, 5));
     assert!(seeds[1] != 5 && seeds[2] != 5 && seeds[1] != seeds[2]);
-    // What the report says is what the routers had: the second one alone is the same.
+    // The report shows the disturbances of each router: with its own, the second one alone gives the same.
     let (_, notes) = run(&routers.plan(1), &frames);
     let mut left = notes.left();
     left.sort_by_key(|(start, _, port, ..)| (*start, *port));
@@ -485,7 +485,7 @@ fn a_link_is_not_longer_than_a_second() {
 /// Ending, counts and state of a chip.
 type Remains = (Option<Ending>, NodeCounts, Vec<u8>);
 
-/// All that is left of a session: endings, counts, and the state of every chip.
+/// The final results of a session: endings, counts, and the state of every chip.
 fn remains(mut session: Session, notes: &Notes) -> (Vec<Remains>, Report, Vec<Left>) {
     let nodes = session.nodes().iter();
     let seen: Vec<_> = nodes
@@ -504,7 +504,7 @@ fn steps_and_pauses_change_nothing() {
     let frames = routers.frames("0.6", "60us");
     for nodes in [1, 3] {
         let mut plan = routers.plan(nodes);
-        // To a cycle at which everything is on its way, and to the end.
+        // To a cycle at which everything is in flight, and to the end.
         for until in [Some(31_000), None] {
             plan.settings.until = until;
             let (through, notes) = run(&plan, &frames);

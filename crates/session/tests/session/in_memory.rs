@@ -1,4 +1,4 @@
-//! A project that stands in memory alone is loaded, assembled and run as on the disk.
+//! A project that exists only in memory is loaded, assembled and run as from the disk.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,8 +13,8 @@ use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::RunSettings;
 use npsim_session::summary::summary;
 
-/// Loads, assembles and runs a project; the words of its microengines and what the
-/// run came to.
+/// Loads, assembles and runs a project; returns the words of its microengines and the result of the
+/// run.
 fn run(files: &dyn Files, target: &Path) -> (Vec<Vec<u64>>, String) {
     let registry = npsim_protocols::registry();
     let project = Project::load_from(files, target, &Overrides::default(), &registry)

@@ -1,5 +1,5 @@
-//! Predictions of an inspection come true: what wakes a context and when, in which order
-//! commands are served, which command has a register.
+//! Predictions of an inspection come true: the cause and time of a context's wake-up, the order in
+//! which commands are served, and the command that holds a register.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use crate::systems::System;
 /// Microengine, context and signal.
 type Awaited = (u8, u8, u8);
 
-/// Signals that sleeping contexts miss, each with the cycles at which it is sure to come.
+/// Signals that sleeping contexts wait for, each with the cycles at which it is certain to arrive.
 fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
     let mut all = BTreeMap::new();
     for me in look.microengines() {
@@ -62,7 +62,7 @@ fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
     all
 }
 
-/// Whether a context still waits for a signal as it did since a cycle.
+/// Whether a context has been waiting for a signal since a cycle and still does.
 fn still_waits(chip: &Chip, (me, context, signal): Awaited) -> bool {
     let it = chip.microengines()[usize::from(me)].context(context);
     it.phase == ContextPhase::Sleeping && (it.wakeup & !it.signals) >> signal & 1 == 1
@@ -71,7 +71,7 @@ fn still_waits(chip: &Chip, (me, context, signal): Awaited) -> bool {
 /// A command: its slot, its cycle of issue, whether it goes to SRAM, and its address.
 type Key = (u32, Cycle, bool, u32);
 
-/// Whether a command must be served behind one that is before it.
+/// Whether a command must be served after one that precedes it.
 fn never_passes(command: &Key, other: &Key) -> bool {
     !command.2 || command.3 == other.3
 }
@@ -82,7 +82,7 @@ fn queued(look: &Inspect<'_>) -> BTreeMap<Key, Vec<Key>> {
         let flight = look.flight(slot).unwrap();
         let sram = flight.target.name().starts_with("sram");
         let reads = flight.command.op == CommandOp::SramRead;
-        // Two that only read do not mind each other.
+        // Two reads do not depend on each other.
         let address = flight.command.address + u32::from(reads) * slot.0;
         (slot.0, flight.issued, sram, address)
     };
@@ -99,7 +99,7 @@ fn queued(look: &Inspect<'_>) -> BTreeMap<Key, Vec<Key>> {
     waiting.collect()
 }
 
-/// What must hold at every cycle.
+/// The conditions at every cycle.
 fn holds(look: &Inspect<'_>) -> usize {
     let chip = look.chip();
     let mut owned = 0;
@@ -225,7 +225,7 @@ fn a_look_is_as_of_the_pause() {
         assert_eq!(session.run_to(pause, &mut [NoObserver], go_on), None);
         let chip = session.node(0).chip();
         let look = Inspect::new(chip);
-        // A microengine may have gone on as far as nothing else happens.
+        // A microengine may have run ahead as long as nothing else happens.
         let now = pause.max(chip.now());
         assert_eq!(look.now(), now);
         behind += usize::from(chip.now() < pause);

@@ -1,4 +1,4 @@
-//! Whole systems: chains of routers, and the microcode that is shipped.
+//! Whole systems: chains of routers, and the shipped microcode.
 
 mod going_on;
 mod hops;

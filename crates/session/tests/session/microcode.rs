@@ -43,7 +43,7 @@ fn all_projects_assemble_and_come_back() {
     targets.retain(|path| !path.ends_with("Cargo.toml"));
     // These are run one by one, in the default project.
     files(&root.join("tutorial"), "uc", &mut targets);
-    // The sources of a project need the names that it gives.
+    // The sources of a project need the names that it defines.
     let hub = root.join("tutorial/hub");
     targets.retain(|path| !path.starts_with(&hub) || path.ends_with("npsim.toml"));
     assert!(targets.len() > 5, "{targets:?}");

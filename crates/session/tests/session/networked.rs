@@ -33,7 +33,7 @@ fn frames_that_begin_in_one_cycle_come_at_all_ports() {
             origin: None,
         });
     }
-    // One that does not go on asks for ever.
+    // A node without progress would call back forever.
     let mut asked = 0;
     let go_on = &mut |_| {
         asked += 1;

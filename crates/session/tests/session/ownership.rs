@@ -1,4 +1,4 @@
-//! What runs owns what it runs, so that an embedder may keep it and move it to a thread.
+//! A session owns everything that it runs, so that an embedder may keep it and move it to a thread.
 
 use npsim_session::links::Links;
 use npsim_session::node::Node;

@@ -1,5 +1,5 @@
-//! Shipped systems under light traffic: with and without skipped time they come to the
-//! same counts, frames and state, also from a snapshot that is taken in skipped time.
+//! Shipped systems under light traffic: with and without skipped time, they reach the same counts,
+//! frames and state, also from a snapshot taken in skipped time.
 
 use std::ops::ControlFlow;
 
@@ -10,8 +10,8 @@ use npsim_session::simulation::RunSettings;
 
 use crate::systems::System;
 
-/// What the chip skipped, the counts and the state after each of the pauses and at the
-/// end. At each pause the session goes on from its snapshot.
+/// The cycles that the chip skipped, and the counts and the state after each of the pauses and at
+/// the end. At each pause, the session continues from its snapshot.
 fn run(system: &System, no_skip: bool, pauses: &[Cycle]) -> (Cycle, Vec<Report>, Vec<u8>) {
     let settings = RunSettings {
         drain: Some(60_000),
@@ -49,7 +49,7 @@ fn skipped_time_leaves_no_trace() {
         // About 20 packets in 20 ms.
         let system = System::new(name, settings, "1kpps", "20ms");
         let (skipped, ..) = run(&system, false, &[]);
-        // Where all contexts sleep until a frame comes there is nothing to skip.
+        // If all contexts sleep until a frame arrives, there is nothing to skip.
         let polls = ["forward", "router"].contains(&name) && settings.is_empty();
         assert!(
             !polls || skipped > 6_000_000,

@@ -1,4 +1,4 @@
-//! A run in steps leaves the state of a run in one go, in every field.
+//! A run in steps leaves the same state as an uninterrupted run, in every field.
 
 use npsim_chip::Cycle;
 

@@ -10,7 +10,7 @@ use npsim_project::{Overrides, Project};
 use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::RunSettings;
 
-/// A project with what arrives.
+/// A project with its traffic.
 pub struct System {
     pub project: Project,
     pub programs: Vec<Program>,
@@ -18,7 +18,7 @@ pub struct System {
 }
 
 impl System {
-    /// A system below `microcode` with small packets, for so long at such a rate.
+    /// A system below `microcode` with small packets, for the given time at the given rate.
     pub fn new(name: &str, settings: &[&str], rate: &str, time: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../microcode")
@@ -48,7 +48,7 @@ impl System {
         self.session_with(RunSettings::new(ENGINE))
     }
 
-    /// A session with such settings.
+    /// A session with the given settings.
     pub fn session_with(&self, settings: RunSettings) -> Session {
         let plan = Plan::one(self.project.clone(), self.programs.as_slice(), settings);
         let ends = Endpoints {
