@@ -26,7 +26,8 @@ pub fn schema(registry: &Registry) -> Value {
     let devices = registry.device_schemas(&mut generator);
     let mut root = generator.into_root_schema_for::<ProjectFile>().to_value();
     root["title"] = json!("npsim project");
-    root["description"] = json!("The microcode that runs on a chip, and the initial contents of its memories");
+    root["description"] =
+        json!("The microcode that runs on a chip, and the initial contents of its memories");
     let extends = json!({
         "description": "Projects to inherit from: a project file, its folder, or a list of them.",
         "type": ["string", "array"],
