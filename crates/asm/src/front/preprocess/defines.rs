@@ -4,7 +4,7 @@ use std::{collections::VecDeque, rc::Rc};
 
 use rustc_hash::FxHashMap;
 
-use super::{MAX_TOKEN_TEXT, Preprocessor, environment::Undefined};
+use super::{MAX_TOKEN_TEXT, Preprocessor, budget::argument_size, environment::Undefined};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::expression::{Failure, Value, joins_operands};
@@ -474,6 +474,12 @@ impl Preprocessor<'_> {
         call: Span,
         bound: Option<&FxHashMap<Rc<str>, Vec<ExpandedToken>>>,
     ) -> Vec<ExpandedToken> {
+        let size = bound.into_iter().flatten().map(|(parameter, value)| {
+            argument_size(parameter, value.iter().map(|piece| &piece.token))
+        });
+        if !self.charge_use(token, size.sum()) {
+            return Vec::new();
+        }
         let arguments = match (&define.parameters, bound) {
             (Some(parameters), Some(bound)) => parameters
                 .iter()

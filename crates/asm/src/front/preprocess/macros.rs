@@ -5,7 +5,8 @@ use std::rc::Rc;
 use npsim_isa::mnemonic;
 
 use super::{
-    Preprocessor, blocks::block_end, defines::counted, environment::Environment, open_comment,
+    Preprocessor, blocks::block_end, budget::argument_size, defines::counted,
+    environment::Environment, open_comment,
 };
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -332,6 +333,12 @@ impl Preprocessor<'_> {
             self.report(self.no_such_macro(name, span, given.len()));
             return;
         };
+        let arguments = { called.parameters.iter().zip(&given) }
+            .map(|(parameter, value)| argument_size(parameter, value.iter()))
+            .sum();
+        if !self.charge_use(name, arguments) {
+            return;
+        }
         let inner = self.sources.add_expansion(Expansion {
             name: String::from(&*name.text),
             call: span,

@@ -5,6 +5,7 @@
 //! have limits far above any real program.
 
 mod blocks;
+mod budget;
 mod conditions;
 mod defines;
 mod directives;
@@ -52,6 +53,9 @@ const MAX_INCLUDES: usize = 20_000 / SCALE;
 const MAX_INCLUDED: usize = (32 << 20) / SCALE;
 /// Tokens that substitution, expansion and output may make.
 const MAX_TOKENS: usize = 8_000_000 / SCALE;
+/// Bytes kept for messages: the names and arguments of all uses of macros and defines, and the
+/// messages themselves. Those of a real program have a few megabytes.
+const MAX_KEPT: usize = (128 << 20) / SCALE;
 /// Maximum number of tokens in a line.
 const MAX_LINE_TOKENS: usize = 100_000;
 /// Maximum size of a token made by substitution, in bytes.
@@ -99,6 +103,7 @@ pub fn preprocess(
         files_included: 0,
         bytes_included: 0,
         made: 0,
+        kept: 0,
         errors: 0,
         stopped: false,
         leaving: false,
@@ -143,6 +148,7 @@ struct Preprocessor<'a> {
     files_included: usize,
     bytes_included: usize,
     made: usize,
+    kept: usize,
     errors: usize,
     /// Whether a limit was reached, so that all loops terminate.
     stopped: bool,
@@ -337,47 +343,6 @@ impl Preprocessor<'_> {
                 .note(format!("Each use leads to the next: {}.", names.join(" > ")))
                 .help("end it with a condition: a parameter that counts, `#if` and `#exitm`, or write a loop with `#while`"),
         )
-    }
-
-    /// Reports that a limit was exceeded and stops all work.
-    fn too_much(&mut self, what: &str, lines: &[RawLine], environment: &Environment) {
-        let token = lines.iter().find_map(|line| {
-            line.directive
-                .as_ref()
-                .map(|(_, name)| name)
-                .or(line.tokens.first())
-        });
-        if let Some(token) = token {
-            self.limit(what, token.span, environment.expansion);
-        }
-        self.stopped = true;
-    }
-
-    fn limit(&mut self, what: &str, span: Span, expansion: ExpansionId) {
-        if !self.stopped {
-            self.report(
-                Diagnostic::error(codes::EXPANSION_LIMIT, what, span, expansion)
-                    .help("does a macro or file use itself without end, or a loop never stop?"),
-            );
-        }
-        self.stopped = true;
-    }
-
-    /// Counts tokens that were made; returns false if there are too many.
-    fn charge(&mut self, tokens: usize, line: usize, near: &Token) -> bool {
-        self.made += tokens;
-        if self.made > MAX_TOKENS || line > MAX_LINE_TOKENS {
-            self.limit(
-                if line > MAX_LINE_TOKENS {
-                    "macros make this line longer than any real line"
-                } else {
-                    "macros make more text than any real program needs"
-                },
-                near.span,
-                near.expansion,
-            );
-        }
-        !self.stopped
     }
 
     /// Adds a diagnostic unless the same code was already reported at the same place.

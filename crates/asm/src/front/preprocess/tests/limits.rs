@@ -63,3 +63,18 @@ fn a_large_expansion_stays_linear() {
     assert!(run.diagnostics.is_empty(), "{:?}", run.diagnostics);
     assert_eq!(run.made.lines.len(), 100_000);
 }
+
+#[test]
+fn arguments_have_a_limit_in_bytes() {
+    let most = "the arguments of macros have more than 128 MiB together";
+    let long = "a".repeat(60_000);
+    for head in ["#define use(x)", "#macro use(x)\n#endm"] {
+        let said = |times: usize| {
+            let run = run(&format!("{head}\n#repeat {times}\nuse({long})\n#endloop"));
+            let messages = run.diagnostics.into_iter().map(|it| it.message);
+            messages.collect::<Vec<_>>()
+        };
+        assert!(said(2_000).is_empty(), "{head}");
+        assert_eq!(said(2_300), [most], "{head}");
+    }
+}

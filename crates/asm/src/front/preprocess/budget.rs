@@ -1,0 +1,80 @@
+//! Limits on the work and memory that a source can cause.
+
+use std::rc::Rc;
+
+use super::{MAX_KEPT, MAX_LINE_TOKENS, MAX_TOKENS, Preprocessor, environment::Environment};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::front::lexer::RawLine;
+use crate::front::token::Token;
+use crate::source::{Expansion, ExpansionId, Span};
+
+/// Returns the memory, in bytes, for the argument of one parameter in an [`Expansion`].
+pub(super) fn argument_size<'a>(
+    parameter: &Rc<str>,
+    value: impl Iterator<Item = &'a Token>,
+) -> usize {
+    // A space may stand between tokens.
+    let text: usize = value.map(|token| token.text.len() + 1).sum();
+    size_of::<(String, String)>() + parameter.len() + text
+}
+
+impl Preprocessor<'_> {
+    /// Reports that a limit was exceeded and stops all work.
+    pub(super) fn too_much(&mut self, what: &str, lines: &[RawLine], environment: &Environment) {
+        let token = lines.iter().find_map(|line| {
+            line.directive
+                .as_ref()
+                .map(|(_, name)| name)
+                .or(line.tokens.first())
+        });
+        if let Some(token) = token {
+            self.limit(what, token.span, environment.expansion);
+        }
+        self.stopped = true;
+    }
+
+    pub(super) fn limit(&mut self, what: &str, span: Span, expansion: ExpansionId) {
+        if !self.stopped {
+            self.report(
+                Diagnostic::error(codes::EXPANSION_LIMIT, what, span, expansion)
+                    .help("does a macro or file use itself without end, or a loop never stop?"),
+            );
+        }
+        self.stopped = true;
+    }
+
+    /// Counts tokens that were made; returns false if there are too many.
+    pub(super) fn charge(&mut self, tokens: usize, line: usize, near: &Token) -> bool {
+        self.made += tokens;
+        if self.made > MAX_TOKENS || line > MAX_LINE_TOKENS {
+            self.limit(
+                if line > MAX_LINE_TOKENS {
+                    "macros make this line longer than any real line"
+                } else {
+                    "macros make more text than any real program needs"
+                },
+                near.span,
+                near.expansion,
+            );
+        }
+        !self.stopped
+    }
+
+    /// Counts the memory for one use of a macro or define; returns false if there is too much.
+    pub(super) fn charge_use(&mut self, name: &Token, arguments: usize) -> bool {
+        let bytes = size_of::<Expansion>() + name.text.len() + arguments;
+        self.keep(bytes, name.span, name.expansion)
+    }
+
+    /// Counts bytes that are kept for messages; returns false if there are too many.
+    fn keep(&mut self, bytes: usize, span: Span, expansion: ExpansionId) -> bool {
+        self.kept += bytes;
+        if self.kept > MAX_KEPT {
+            let most = MAX_KEPT >> 20;
+            let what = format!("the arguments of macros have more than {most} MiB together");
+            self.limit(&what, span, expansion);
+        }
+        !self.stopped
+    }
+}
