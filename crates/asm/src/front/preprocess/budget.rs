@@ -2,21 +2,27 @@
 
 use std::rc::Rc;
 
-use super::{MAX_KEPT, MAX_LINE_TOKENS, MAX_TOKENS, Preprocessor, environment::Environment};
+use super::{
+    MAX_KEPT, MAX_LINE_TOKENS, MAX_REMARKS, MAX_TOKENS, Preprocessor, environment::Environment,
+};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::lexer::RawLine;
 use crate::front::token::Token;
 use crate::source::{Expansion, ExpansionId, Span};
 
+/// Returns the most bytes that the tokens take as text.
+pub(super) fn text_size<'a>(tokens: impl Iterator<Item = &'a Token>) -> usize {
+    // A space may stand between tokens.
+    tokens.map(|token| token.text.len() + 1).sum()
+}
+
 /// Returns the memory, in bytes, for the argument of one parameter in an [`Expansion`].
 pub(super) fn argument_size<'a>(
     parameter: &Rc<str>,
     value: impl Iterator<Item = &'a Token>,
 ) -> usize {
-    // A space may stand between tokens.
-    let text: usize = value.map(|token| token.text.len() + 1).sum();
-    size_of::<(String, String)>() + parameter.len() + text
+    size_of::<(String, String)>() + parameter.len() + text_size(value)
 }
 
 impl Preprocessor<'_> {
@@ -67,12 +73,33 @@ impl Preprocessor<'_> {
         self.keep(bytes, name.span, name.expansion)
     }
 
+    /// Counts a warning or note; returns false if it is not to be kept. The limit is one for each
+    /// code, since the level of all with one code can still change.
+    pub(super) fn charge_remark(&mut self, remark: &Diagnostic) -> bool {
+        let count = self.remarks.entry(remark.code).or_default();
+        *count += 1;
+        let place = &remark.primary;
+        if *count == MAX_REMARKS + 1 {
+            self.diagnostics.push(Diagnostic {
+                level: remark.level,
+                ..Diagnostic::error(
+                    remark.code,
+                    format!("more than {MAX_REMARKS} of these were found; the rest is not shown"),
+                    place.span,
+                    place.expansion,
+                )
+            });
+        }
+        *count <= MAX_REMARKS && self.keep(remark.message.len(), place.span, place.expansion)
+    }
+
     /// Counts bytes that are kept for messages; returns false if there are too many.
-    fn keep(&mut self, bytes: usize, span: Span, expansion: ExpansionId) -> bool {
+    pub(super) fn keep(&mut self, bytes: usize, span: Span, expansion: ExpansionId) -> bool {
         self.kept += bytes;
         if self.kept > MAX_KEPT {
             let most = MAX_KEPT >> 20;
-            let what = format!("the arguments of macros have more than {most} MiB together");
+            let what =
+                format!("macro arguments and messages have more than {most} MiB of text together");
             self.limit(&what, span, expansion);
         }
         !self.stopped

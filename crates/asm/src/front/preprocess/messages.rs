@@ -1,6 +1,6 @@
 //! `#error`, `#warning` and `#info`.
 
-use super::{Preprocessor, environment::Undefined};
+use super::{Preprocessor, budget::text_size, environment::Undefined};
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::directives::PreprocessorDirective;
@@ -18,7 +18,9 @@ impl Preprocessor<'_> {
             (Some(first), Some(last)) => name.span.to(first.span).to(last.span),
             _ => name.span,
         };
-        let text = self.message_text(tokens, name);
+        let Some(text) = self.message_text(tokens, name) else {
+            return;
+        };
         let text = if text.is_empty() {
             format!("#{}", name.text)
         } else {
@@ -38,7 +40,8 @@ impl Preprocessor<'_> {
     }
 
     /// Builds the text of a message: quoted strings verbatim, everything in between evaluated.
-    fn message_text(&mut self, mut tokens: Vec<Token>, near: &Token) -> String {
+    /// Returns `None` if there is too much text.
+    fn message_text(&mut self, mut tokens: Vec<Token>, near: &Token) -> Option<String> {
         // If there are double quotes, single-quoted strings are values, as in strleft('ab', 1).
         let quotes = if tokens.iter().any(|t| t.kind == TokenKind::Str) {
             TokenKind::Str
@@ -53,8 +56,12 @@ impl Preprocessor<'_> {
         {
             tokens.remove(0);
         }
+        let keep = |it: &mut Self, bytes| it.keep(bytes, near.span, near.expansion);
+        if !keep(self, text_size(tokens.iter())) {
+            return None;
+        }
         if !tokens.iter().any(is_text) {
-            return spell(&tokens);
+            return Some(spell(&tokens));
         }
         let mut text = String::new();
         for part in tokens.chunk_by(|a, b| !is_text(a) && !is_text(b)) {
@@ -72,14 +79,22 @@ impl Preprocessor<'_> {
             for value in values.filter(|value| !value.is_empty()) {
                 match self.value(value.to_vec(), near, Undefined::Error) {
                     Ok(Value::Number(n)) => text.push_str(&n.to_string()),
-                    Ok(Value::Text(value)) => text.push_str(&value),
+                    Ok(Value::Text(value)) => {
+                        if !keep(self, value.len()) {
+                            return None;
+                        }
+                        text.push_str(&value);
+                    }
                     Err(_) => {
-                        let value = self.expand(value.to_vec());
-                        text.push_str(&spell(&value.unwrap_or_default()));
+                        let value = self.expand(value.to_vec()).unwrap_or_default();
+                        if !keep(self, text_size(value.iter())) {
+                            return None;
+                        }
+                        text.push_str(&spell(&value));
                     }
                 }
             }
         }
-        text
+        Some(text)
     }
 }

@@ -62,6 +62,8 @@ const MAX_LINE_TOKENS: usize = 100_000;
 const MAX_TOKEN_TEXT: usize = 65_536;
 /// Number of errors after which the rest is not read.
 const MAX_ERRORS: usize = 100;
+/// Number of warnings and notes of each code after which the rest is dropped.
+const MAX_REMARKS: usize = 10_000;
 
 /// The output of the preprocessor.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +107,7 @@ pub fn preprocess(
         made: 0,
         kept: 0,
         errors: 0,
+        remarks: FxHashMap::default(),
         stopped: false,
         leaving: false,
         switched: Switched::default(),
@@ -150,6 +153,8 @@ struct Preprocessor<'a> {
     made: usize,
     kept: usize,
     errors: usize,
+    /// Number of warnings and notes found, by code.
+    remarks: FxHashMap<&'static str, usize>,
     /// Whether a limit was reached, so that all loops terminate.
     stopped: bool,
     /// Whether an `#exitm` was executed, so that the innermost macro terminates.
@@ -367,6 +372,9 @@ impl Preprocessor<'_> {
             return;
         }
         let (level, span, expansion) = (diagnostic.level, place.span, place.expansion);
+        if level != Severity::Error && !self.charge_remark(&diagnostic) {
+            return;
+        }
         self.diagnostics.push(diagnostic);
         if level == Severity::Error {
             self.errors += 1;

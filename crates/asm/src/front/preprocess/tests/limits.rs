@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{lines, one, run};
-use crate::front::preprocess::MAX_ERRORS;
+use crate::front::preprocess::{MAX_ERRORS, MAX_REMARKS};
 
 #[test]
 fn endless_expansion_is_stopped() {
@@ -66,7 +66,7 @@ fn a_large_expansion_stays_linear() {
 
 #[test]
 fn arguments_have_a_limit_in_bytes() {
-    let most = "the arguments of macros have more than 128 MiB together";
+    let most = "macro arguments and messages have more than 128 MiB of text together";
     let long = "a".repeat(60_000);
     for head in ["#define use(x)", "#macro use(x)\n#endm"] {
         let said = |times: usize| {
@@ -77,4 +77,33 @@ fn arguments_have_a_limit_in_bytes() {
         assert!(said(2_000).is_empty(), "{head}");
         assert_eq!(said(2_300), [most], "{head}");
     }
+}
+
+#[test]
+fn notes_and_warnings_are_bounded() {
+    let macros = "#macro note\n#info \"hi\"\n#endm\n#macro warn\n#warning \"ho\"\n#endm\n";
+    let counts = |times: usize| {
+        let run = run(&format!(
+            "{macros}#repeat {times}\nnote\nwarn\n#endloop\nnop"
+        ));
+        assert_eq!(run.lines(), ["nop"]);
+        let of = |code| run.diagnostics.iter().filter(|it| it.code == code).count();
+        let last = run.diagnostics.last().map(|it| it.message.clone());
+        (of("user-note"), of("user-warning"), last.unwrap())
+    };
+    let last = "ho".to_owned();
+    assert_eq!(counts(MAX_REMARKS), (MAX_REMARKS, MAX_REMARKS, last));
+    let last = "more than 10000 of these were found; the rest is not shown".to_owned();
+    let most = MAX_REMARKS + 1;
+    assert_eq!(counts(MAX_REMARKS * 2), (most, most, last));
+}
+
+#[test]
+fn messages_have_a_limit_in_bytes() {
+    let long = "a".repeat(60_000);
+    let text = format!("#macro m\n#info \"{long}\"\n#endm\n#repeat 5000\nm\n#endloop");
+    let run = run(&text);
+    let last = run.diagnostics.last().unwrap();
+    assert_eq!(last.code, "expansion-limit");
+    assert!(run.diagnostics.len() < 2_300, "{}", run.diagnostics.len());
 }
