@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{lines, one, run};
+use crate::diagnostic::Diagnostic;
+use crate::front::preprocess::conditions::GUESSED_FOR;
 use crate::front::preprocess::{MAX_ERRORS, MAX_REMARKS};
 
 #[test]
@@ -106,4 +108,18 @@ fn messages_have_a_limit_in_bytes() {
     let last = run.diagnostics.last().unwrap();
     assert_eq!(last.code, "expansion-limit");
     assert!(run.diagnostics.len() < 2_300, "{}", run.diagnostics.len());
+}
+
+#[test]
+fn only_the_first_undefined_names_are_guessed() {
+    let mut text = "#define counter 1\n".to_owned();
+    for _ in 0..2 * GUESSED_FOR {
+        text += "#if countr\n#endif\n";
+    }
+    let run = run(&text);
+    assert_eq!(run.diagnostics.len(), 2 * GUESSED_FOR);
+    let guessed = |it: &&Diagnostic| it.help.as_deref() == Some("did you mean `counter`?");
+    let first = run.diagnostics.iter().take_while(guessed).count();
+    let all = run.diagnostics.iter().filter(guessed).count();
+    assert_eq!((first, all), (GUESSED_FOR, GUESSED_FOR));
 }
