@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 use super::{
-    Preprocessor,
+    Preprocessor, QUICK,
     environment::{Environment, Undefined},
 };
 use crate::codes;
@@ -178,6 +178,7 @@ impl Preprocessor<'_> {
     ) -> Result<Value, Failure> {
         let tokens = self.answer_defined(tokens);
         let tokens = self.expand(tokens)?;
+        self.charge_functions(&tokens, near);
         let expression = Expression::parse(&tokens, near)?;
         let mut names = ConditionNames {
             imports: &self.imports,
@@ -213,6 +214,18 @@ impl Preprocessor<'_> {
             self.report(warning);
         }
         value
+    }
+
+    /// Counts the texts that the functions of an expression read.
+    fn charge_functions(&mut self, tokens: &[Token], near: &Token) {
+        let is_text = |token: &&Token| matches!(token.kind, TokenKind::Quoted | TokenKind::Str);
+        let texts = { tokens.iter().filter(is_text) }.map(|token| token.text.len());
+        let bytes: usize = texts.sum();
+        if bytes >= QUICK {
+            let functions = { tokens.iter() }
+                .filter(|it| it.kind == TokenKind::Ident && Function::by_name(&it.text).is_some());
+            self.charge(bytes / QUICK * functions.count(), 0, near);
+        }
     }
 
     /// Replaces `defined(NAME)` and `IS_IXPTYPE(NAME)` by 1 or 0, before the name inside is

@@ -1,6 +1,6 @@
 //! `#while`, `#for` and `#repeat`.
 
-use super::{Preprocessor, blocks::block_end, environment::Environment, open_comment};
+use super::{Preprocessor, QUICK, blocks::block_end, environment::Environment, open_comment};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{Block, PreprocessorDirective, Role};
@@ -33,6 +33,8 @@ impl Preprocessor<'_> {
             );
             return lines.len();
         };
+        // A loop without iterations is passed over quickly, but may be so again and again.
+        self.charge((end - at) / QUICK, 0, name);
         if let Some((_, close)) = &lines[end].directive {
             let rest = self.substitute(&lines[end].tokens, environment);
             let close = close.clone();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use npsim_isa::mnemonic;
 
 use super::{
-    Preprocessor, blocks::block_end, budget::argument_size, defines::counted,
+    Preprocessor, QUICK, blocks::block_end, budget::argument_size, defines::counted,
     environment::Environment, open_comment,
 };
 use crate::codes;
@@ -43,6 +43,9 @@ impl Preprocessor<'_> {
     /// Substitutes arguments for parameters.
     pub(super) fn substitute(&mut self, tokens: &[Token], environment: &Environment) -> Vec<Token> {
         if environment.is_empty() {
+            if let Some(first) = tokens.first() {
+                self.charge(tokens.len() / QUICK, 0, first);
+            }
             return tokens.to_vec();
         }
         let mut made: Vec<Token> = Vec::with_capacity(tokens.len());
@@ -119,7 +122,7 @@ impl Preprocessor<'_> {
             return lines.len();
         };
         let next = end + 1;
-        if lines[at].is_wrong() {
+        if lines[at].is_wrong() || !self.charge(next - at, 0, directive) {
             return next;
         }
         // Some sources write `#endm name`, which is harmless, so any text after it is ignored.

@@ -53,6 +53,8 @@ const MAX_INCLUDES: usize = 20_000 / SCALE;
 const MAX_INCLUDED: usize = (32 << 20) / SCALE;
 /// Tokens that substitution, expansion and output may make.
 const MAX_TOKENS: usize = 8_000_000 / SCALE;
+/// Number of bytes, or of tokens or lines that are only passed over, that count as one token made.
+const QUICK: usize = 16;
 /// Bytes kept for messages: the names and arguments of all uses of macros and defines, and the
 /// messages themselves. Those of a real program have a few megabytes.
 const MAX_KEPT: usize = (128 << 20) / SCALE;
@@ -510,7 +512,9 @@ impl Preprocessor<'_> {
             self.imports.extend(names.map(|name| name.text.clone()));
         }
         let first = first.clone();
-        if self.charge(tokens.len(), tokens.len(), &first) {
+        // The parser copies the texts.
+        let texts: usize = tokens.iter().map(|token| token.text.len() / QUICK).sum();
+        if self.charge(tokens.len() + texts, tokens.len(), &first) {
             self.pragmas.note(&tokens, &self.switched);
             self.lines.push(LogicalLine { tokens, expansion });
         }

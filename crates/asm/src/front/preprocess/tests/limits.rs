@@ -123,3 +123,34 @@ fn only_the_first_undefined_names_are_guessed() {
     let all = run.diagnostics.iter().filter(guessed).count();
     assert_eq!((first, all), (GUESSED_FOR, GUESSED_FOR));
 }
+
+#[test]
+fn lines_passed_over_quickly_are_counted() {
+    let body = "a\n".repeat(3_000);
+    let (words, text) = ("1 ".repeat(4_000), "\u{e9}".repeat(30_000));
+    for line in [
+        format!("#pragma x {words}"),
+        format!("#macro m\n{body}#endm\n#undef m"),
+        format!("#repeat 0\n{body}#endloop"),
+        format!("#if strlen('{text}')\n#endif"),
+        format!("nop[{}]", "a".repeat(60_000)),
+    ] {
+        let run = |times: usize| {
+            let run = run(&format!("#repeat {times}\n{line}\n#endloop"));
+            let reached = run
+                .diagnostics
+                .iter()
+                .any(|it| it.code == "expansion-limit");
+            (reached, run.diagnostics)
+        };
+        let (reached, said) = run(1_000);
+        assert!(!reached, "{said:?}");
+        let (reached, said) = run(60_000);
+        assert!(reached, "{said:?}");
+        let last = said.last().map(|it| &*it.message);
+        assert_eq!(
+            last,
+            Some("macros make more text than any real program needs")
+        );
+    }
+}
