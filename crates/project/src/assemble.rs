@@ -6,7 +6,7 @@ use std::path::Path;
 use npsim_asm::{Diagnostic, LintLevel, Options, Severity, SourceMap};
 use npsim_image::Image;
 
-use crate::diagnostics::{render_diagnostic, render_problem, render_remark};
+use crate::diagnostics::{Fingerprints, render_diagnostic, render_problem, render_remark};
 use crate::files::{Disk, Files};
 use crate::firmware_file::{is_bare, is_firmware, read_for};
 use crate::includes::FileIncludes;
@@ -16,8 +16,10 @@ use crate::{ProgramPlan, Project, project_of};
 
 pub use crate::program::Program;
 
-/// Number of messages of one level that are rendered.
+/// Number of errors and of warnings that are rendered.
 const SHOWN_MOST: usize = 100;
+/// Number of notes that are rendered; each is a line that the source asked for.
+const SHOWN_NOTES: usize = 1_000;
 
 /// Messages for display; a message occurs once however many microengines run the source.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,10 @@ pub struct Messages {
     pub warnings: usize,
     /// Messages that were counted but not rendered because there were too many.
     pub hidden: usize,
+    /// Number of notes.
+    notes: usize,
+    /// Fingerprints of the messages that were rendered.
+    drawn: BTreeSet<u64>,
     /// Place and text of each message, to recognise repetitions, including those that are not
     /// rendered.
     seen: BTreeSet<(String, u32, String)>,
@@ -40,20 +46,24 @@ pub struct Messages {
 impl Messages {
     /// Adds the diagnostics of one assembler run.
     pub fn add(&mut self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+        let mut fingerprints = Fingerprints::new(sources);
         for diagnostic in diagnostics {
             let span = diagnostic.primary.span;
             let place = sources.file(span.file).path.clone();
             let new = self
                 .seen
                 .insert((place, span.lo, diagnostic.message.clone()));
-            let before = match diagnostic.level {
-                Severity::Error => &mut self.errors,
-                Severity::Warning => &mut self.warnings,
-                Severity::Note => &mut 0,
+            let (before, most) = match diagnostic.level {
+                Severity::Error => (&mut self.errors, SHOWN_MOST),
+                Severity::Warning => (&mut self.warnings, SHOWN_MOST),
+                Severity::Note => (&mut self.notes, SHOWN_NOTES),
             };
-            if *before >= SHOWN_MOST {
+            if *before >= most {
                 *before += usize::from(new);
                 self.hidden += usize::from(new);
+                continue;
+            }
+            if !self.drawn.insert(fingerprints.of(diagnostic)) {
                 continue;
             }
             let text = render_diagnostic(diagnostic, sources);
@@ -256,4 +266,89 @@ fn load(
         .link(&plan.imports)
         .map_err(|error| Problem::new(format!("`{shown}`: {error}")))?;
     Ok((image, SourceMap::default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Messages, SHOWN_NOTES};
+    use crate::diagnostics::render_diagnostic;
+    use npsim_asm::source::{Expansion, ExpansionId};
+    use npsim_asm::{Diagnostic, Severity, SourceMap, Span};
+
+    fn note(span: Span, expansion: ExpansionId) -> Diagnostic {
+        Diagnostic {
+            level: Severity::Note,
+            ..Diagnostic::error("user-note", "hi", span, expansion)
+        }
+    }
+
+    #[test]
+    fn notes_that_are_rendered_have_a_limit() {
+        let mut sources = SourceMap::default();
+        let text = "x\n".repeat(2 * SHOWN_NOTES);
+        let file = sources.add_file("m.uc".into(), text, None);
+        let at = |lo| {
+            note(
+                Span {
+                    file,
+                    lo,
+                    hi: lo + 1,
+                },
+                ExpansionId::ROOT,
+            )
+        };
+        let notes: Vec<_> = (0..2 * SHOWN_NOTES as u32)
+            .map(|line| at(2 * line))
+            .collect();
+        let mut messages = Messages::default();
+        messages.add(&notes[..SHOWN_NOTES], &sources);
+        assert_eq!((messages.rendered.len(), messages.hidden), (SHOWN_NOTES, 0));
+        for _ in 0..2 {
+            messages.add(&notes, &sources);
+            let (shown, hidden) = (messages.rendered.len(), messages.hidden);
+            assert_eq!((shown, hidden), (SHOWN_NOTES, SHOWN_NOTES));
+        }
+    }
+
+    #[test]
+    fn messages_that_differ_in_any_part_are_all_rendered() {
+        let mut sources = SourceMap::default();
+        let text = "use\nuse\n";
+        let files = ["a.uc", "b.uc"].map(|path| sources.add_file(path.into(), text.into(), None));
+        let mut notes = Vec::new();
+        for file in files {
+            for lo in [0, 0, 4] {
+                let call = Span {
+                    file,
+                    lo,
+                    hi: lo + 3,
+                };
+                let expansion = sources.add_expansion(Expansion {
+                    name: "use".into(),
+                    call,
+                    parent: ExpansionId::ROOT,
+                    arguments: Vec::new(),
+                });
+                let note = note(Span { lo: 0, ..call }, expansion);
+                notes.extend([
+                    note.clone().help("a"),
+                    note.clone().note("a"),
+                    note.clone().label("a"),
+                    note.clone().patch(call, "a"),
+                    note,
+                ]);
+            }
+        }
+        let mut expected: Vec<String> = Vec::new();
+        for note in &notes {
+            let text = render_diagnostic(note, &sources);
+            if !expected.contains(&text) {
+                expected.push(text);
+            }
+        }
+        assert_eq!(expected.len(), 20);
+        let mut messages = Messages::default();
+        messages.add(&notes, &sources);
+        assert_eq!(messages.rendered, expected);
+    }
 }

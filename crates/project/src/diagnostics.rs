@@ -2,7 +2,8 @@
 //! contain ANSI styles; the writer strips them where they are not wanted.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use annotate_snippets::{
@@ -28,19 +29,7 @@ struct MarkedPlace<'a> {
 /// places, possibly in other files.
 #[must_use]
 pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
-    let mut places = vec![place(
-        sources,
-        diagnostic.primary.span,
-        diagnostic.primary.text.as_str(),
-        true,
-    )];
-    chain(sources, diagnostic.primary.expansion, &mut places);
-    for label in &diagnostic.secondary {
-        places.push(place(sources, label.span, label.text.as_str(), false));
-        if label.expansion != diagnostic.primary.expansion {
-            chain(sources, label.expansion, &mut places);
-        }
-    }
+    let places = places_of(diagnostic, sources);
     let level = match diagnostic.level {
         Severity::Error => Shown::ERROR,
         Severity::Warning => Shown::WARNING,
@@ -69,6 +58,70 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> String
         );
     }
     Renderer::styled().render(&groups)
+}
+
+fn places_of<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<MarkedPlace<'a>> {
+    let mut places = vec![place(
+        sources,
+        diagnostic.primary.span,
+        diagnostic.primary.text.as_str(),
+        true,
+    )];
+    chain(sources, diagnostic.primary.expansion, &mut places);
+    for label in &diagnostic.secondary {
+        places.push(place(sources, label.span, label.text.as_str(), false));
+        if label.expansion != diagnostic.primary.expansion {
+            chain(sources, label.expansion, &mut places);
+        }
+    }
+    places
+}
+
+/// Recognises diagnostics of one assembler run that are rendered alike, which takes much less time
+/// than rendering them.
+#[derive(Debug)]
+pub(crate) struct Fingerprints<'a> {
+    sources: &'a SourceMap,
+    /// Hash of the path and text of each file met.
+    files: BTreeMap<*const SourceFile, u64>,
+}
+
+impl<'a> Fingerprints<'a> {
+    pub(crate) fn new(sources: &'a SourceMap) -> Self {
+        Self {
+            sources,
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Returns a number that two diagnostics share if they are rendered as the same text, even from
+    /// different runs, and in practice only then.
+    pub(crate) fn of(&mut self, diagnostic: &Diagnostic) -> u64 {
+        let places = places_of(diagnostic, self.sources);
+        let mut hasher = DefaultHasher::new();
+        (diagnostic.level as u8, diagnostic.code).hash(&mut hasher);
+        (&diagnostic.message, &diagnostic.notes, &diagnostic.help).hash(&mut hasher);
+        for place in &places {
+            // A file included twice has the same path and text, but is shown twice.
+            let first = { places.iter() }.position(|it| std::ptr::eq(it.file, place.file));
+            (first, self.file(place.file), &place.span).hash(&mut hasher);
+            (&place.label, place.primary).hash(&mut hasher);
+        }
+        for patch in &diagnostic.patches {
+            let file = self.file(self.sources.file(patch.span.file));
+            (file, patch.span, &patch.replacement).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn file(&mut self, file: &SourceFile) -> u64 {
+        let known = self.files.entry(std::ptr::from_ref(file));
+        *known.or_insert_with(|| {
+            let mut hasher = DefaultHasher::new();
+            (&file.path, &file.text).hash(&mut hasher);
+            hasher.finish()
+        })
+    }
 }
 
 fn place<'a>(
