@@ -6,6 +6,7 @@ mod disk;
 mod memory;
 mod noted;
 mod overlay;
+mod shown;
 
 use std::fmt;
 use std::io;
@@ -15,6 +16,7 @@ pub use disk::Disk;
 pub use memory::MemoryFiles;
 pub use noted::{Input, NotedFiles};
 pub use overlay::{Overlay, canonical};
+pub use shown::{folder_of, shown_source};
 
 /// The kind of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use npsim::files::shown_source;
 use npsim_chip::kernel::check::Check;
 use npsim_debug::console::{completions, execute, time_text};
 use npsim_debug::expression::{Expression, Lvalue};
@@ -44,14 +45,15 @@ fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, DebugError> {
 }
 
 impl Server {
-    /// Serves the client's debug session until the client ends it or disconnects.
+    /// Serves the client's debug session until the client ends it or disconnects. Sources below the
+    /// folder of the target are shown by any name.
     ///
     /// # Errors
     /// Returns an error if the streams break, or the input violates the protocol.
-    pub fn debug(&mut self, launch: &Launch, debugger: Debugger) -> io::Result<()> {
+    pub fn debug(&mut self, launch: &Launch, debugger: Debugger, folder: &Path) -> io::Result<()> {
         let debugger = self.begin(launch, debugger)?;
         let entry = launch.arguments.get("stopOnEntry").and_then(Value::as_bool);
-        Session::new(self, debugger, entry.unwrap_or(true)).serve()
+        Session::new(self, debugger, folder, entry.unwrap_or(true)).serve()
     }
 }
 
@@ -315,7 +317,8 @@ impl Session<'_> {
             let body = self.shown(&asked.expression, value?, thread, asked);
             return Ok((Some(body), FollowUp::Nothing));
         }
-        let sources = |file: &str| std::fs::read_to_string(file).ok();
+        let folder = self.folder.clone();
+        let sources = |file: &str| shown_source(Path::new(file), &folder);
         self.debugger.select(thread)?;
         match execute(&mut self.debugger, &sources, &asked.expression) {
             Ok(answer) => {
@@ -498,9 +501,11 @@ impl Session<'_> {
         let file = files.find(|file| npsim_image::same_file(file, &path));
         let file =
             file.ok_or_else(|| DebugError::new(format!("no program has a file `{path}`")))?;
-        let text = std::fs::read(file)
-            .map_err(|error| DebugError::new(format!("`{file}` cannot be read: {error}")))?;
-        Ok(json!({ "content": String::from_utf8_lossy(&text), "mimeType": "text/plain" }))
+        let text = shown_source(Path::new(file), &self.folder).ok_or_else(|| {
+            let why = "it is no source of at most 64 MiB that can be read";
+            DebugError::new(format!("`{file}` is not shown: {why}"))
+        })?;
+        Ok(json!({ "content": text, "mimeType": "text/plain" }))
     }
 
     fn sources(&self) -> Value {

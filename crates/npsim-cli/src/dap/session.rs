@@ -1,6 +1,7 @@
 //! The state of a debug session.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use npsim_debug::Debugger;
 
@@ -11,6 +12,8 @@ use super::server::Server;
 pub(super) struct Session<'s> {
     pub server: &'s mut Server,
     pub debugger: Debugger,
+    /// The folder of the debugged image or project.
+    pub folder: PathBuf,
     /// The breakpoints set by each request.
     pub points: BTreeMap<String, Vec<u32>>,
     /// The instructions of the lines offered to the client as jump targets, two targets per line.
@@ -25,10 +28,16 @@ pub(super) struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    pub fn new(server: &'s mut Server, debugger: Debugger, stops_on_entry: bool) -> Self {
+    pub fn new(
+        server: &'s mut Server,
+        debugger: Debugger,
+        folder: &Path,
+        stops_on_entry: bool,
+    ) -> Self {
         Self {
             server,
             debugger,
+            folder: folder.to_path_buf(),
             points: BTreeMap::new(),
             targets: Vec::new(),
             filtered: false,

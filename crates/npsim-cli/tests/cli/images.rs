@@ -127,3 +127,26 @@ fn preprocessed_text() {
     dir.npsim("pp a.uc")
         .expect(1, &["unterminated-conditional"]);
 }
+
+#[test]
+fn an_image_shows_its_sources_and_no_other_file() {
+    let dir = Dir::new()
+        .with("a.uc", SOURCE)
+        .with("list.txt", "list\nwhere\n");
+    dir.npsim("asm a.uc -o a.npi").expect(0, &[]);
+    dir.npsim("debug a.npi --batch --script list.txt")
+        .expect(0, &["immed[count, 5]"]);
+    let image = String::from_utf8(dir.read("a.npi")).expect("text");
+    let away = Dir::new().with("notes.txt", "a secret\n".repeat(9));
+    let secret = away.path("notes.txt").display().to_string();
+    for (name, phrase) in [(secret.as_str(), "a secret"), ("/dev/zero", "\0")] {
+        let image = image.replace("file \"a.uc\"", &format!("file {name:?}"));
+        assert!(image.contains(name), "{image}");
+        let dir = Dir::new()
+            .with("b.npi", image)
+            .with("where.txt", "where\nstep\n");
+        let done = dir.npsim("debug b.npi --batch --script where.txt");
+        let done = done.expect(0, &[name]);
+        assert!(!done.out.contains(phrase), "{}", done.out);
+    }
+}

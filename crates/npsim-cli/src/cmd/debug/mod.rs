@@ -69,8 +69,7 @@ impl Arguments {
     }
 }
 
-fn screen(debugger: Debugger, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
-    let disk = Disk::default();
+fn screen(debugger: Debugger, disk: &Disk, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
     let sources = |file: &str| disk.source(file);
     npsim_terminal::run(debugger, &sources, screens::theme(), stop)
         .map_err(|error| Problem::new(format!("the terminal cannot be used: {error}")).into())
@@ -78,10 +77,10 @@ fn screen(debugger: Debugger, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (target, memory) = arguments.target();
+    let disk = Disk::of(target);
     let done = with_debugger(&arguments.system, target, memory, |mut debugger| {
         if let Some(address) = &arguments.gdb {
             // Ctrl-C here ends the debugger; Ctrl-C in gdb interrupts the run.
-            let disk = Disk::default();
             let sources = move |file: &str| disk.source(file);
             gdb::serve(debugger, address, Box::new(sources))?;
             return Ok(ScriptEnd::Done);
@@ -90,12 +89,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let interrupt = Interrupt::catch();
         let stop = interrupt.flag();
         if arguments.script.is_none() && !arguments.batch && screens::has_screen() {
-            screen(debugger, stop)?;
+            screen(debugger, &disk, stop)?;
             return Ok(ScriptEnd::Done);
         }
         // The first Ctrl-C ends a search but not the debugger.
         debugger.ask(move |_| stop.swap(false, Ordering::Relaxed));
-        let disk = Disk::default();
         let sources = |file: &str| disk.source(file);
         let end = match &arguments.script {
             Some(path) => script::file(&mut debugger, &sources, path)?,

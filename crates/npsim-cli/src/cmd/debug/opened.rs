@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use npsim::files::{folder_of, shown_source};
 use npsim::problem::Problem;
 use npsim::simulation::Simulation;
 use npsim::traffic::TrafficSource;
@@ -53,15 +54,26 @@ fn too_small(error: BudgetTooSmall) -> Problem {
     Problem::new(error.to_string()).help(format!("give at least `--memory {megabytes}`"))
 }
 
-/// Sources on disk, each read at most once.
-#[derive(Debug, Default)]
-pub struct Disk(RefCell<BTreeMap<String, Option<String>>>);
+/// Sources on disk of the programs of a target, each read at most once.
+#[derive(Debug)]
+pub struct Disk {
+    folder: PathBuf,
+    known: RefCell<BTreeMap<String, Option<String>>>,
+}
 
 impl Disk {
-    /// The text of a file, if it can be read.
+    /// The sources of an image or a project.
+    pub fn of(target: &Path) -> Self {
+        Self {
+            folder: folder_of(target),
+            known: RefCell::default(),
+        }
+    }
+
+    /// The text of a file, if it is a source that can be read.
     pub fn source(&self, file: &str) -> Option<String> {
-        let read = || Some(String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned());
-        let mut known = self.0.borrow_mut();
+        let read = || shown_source(Path::new(file), &self.folder);
+        let mut known = self.known.borrow_mut();
         known.entry(file.to_owned()).or_insert_with(read).clone()
     }
 }
