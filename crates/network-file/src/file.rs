@@ -12,6 +12,7 @@ mod transfers;
 mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -170,6 +171,9 @@ impl FileText {
     }
 }
 
+/// Most nodes of a network, all kinds together: routes are a table of nodes by nodes.
+const MOST_NODES: usize = 4_096;
+
 /// Nodes of the file by name: their range of indices.
 type NodeRanges = BTreeMap<String, Range<usize>>;
 
@@ -183,6 +187,8 @@ struct FileReading {
     chips: Vec<ChipPlan>,
     interfaces: Vec<PlacedHost>,
     stacks: Vec<PlacedHost>,
+    /// The addresses of the hosts.
+    addresses: BTreeSet<Ipv4Addr>,
     /// The folder to which paths in the file are relative.
     folder: PathBuf,
     /// How much later than specified each flow of the network may open.
@@ -303,6 +309,7 @@ impl NetworkFile {
             chips: Vec::new(),
             interfaces: Vec::new(),
             stacks: Vec::new(),
+            addresses: BTreeSet::new(),
             folder: Path::new(path).parent().unwrap_or(Path::new("")).into(),
             topology: Topology {
                 seed: file.seed.unwrap_or(1),
@@ -376,6 +383,19 @@ impl FileReading {
         Ok(())
     }
 
+    /// Rejects nodes beyond those that a network may have.
+    fn room(&self, place: Range<usize>, more: usize) -> Result<(), Problem> {
+        if self.topology.nodes.len() + more <= MOST_NODES {
+            return Ok(());
+        }
+        let message = format!(
+            "a network has at most {MOST_NODES} nodes, and with {} the file has more",
+            if more == 1 { "this one" } else { "these" }
+        );
+        let problem = self.text.problem(place, message);
+        Err(problem.help("hosts, switches, routers and chips count; a smaller `count` makes fewer"))
+    }
+
     /// Gives a name to the next nodes.
     fn name(&mut self, placed: &PlacedText, count: usize) -> Result<(), Problem> {
         let name = placed.get_ref();
@@ -384,6 +404,7 @@ impl FileReading {
             let problem = self.text.problem(placed.span(), message);
             return Err(problem.help("use letters, digits, `-` and `_`"));
         }
+        self.room(placed.span(), count)?;
         let begin = self.topology.nodes.len();
         let before = self.names.insert(name.clone(), begin..begin + count);
         if before.is_some() {

@@ -6,7 +6,7 @@ use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::topology::{NodeKind, Topology};
+use crate::topology::{LinksOfNodes, NodeKind, Topology};
 
 /// A flow without a path for its packets or their answers.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -35,6 +35,7 @@ impl Routes {
     pub fn of(topology: &Topology) -> Self {
         let nodes = topology.nodes.len();
         let mut first = vec![None; nodes * nodes];
+        let links = LinksOfNodes::of(topology);
         for to in 0..nodes {
             let mut distance = vec![usize::MAX; nodes];
             distance[to] = 0;
@@ -45,7 +46,8 @@ impl Routes {
                 if at != to && is_end {
                     continue;
                 }
-                for (number, link) in topology.links.iter().enumerate() {
+                for number in links.at(at) {
+                    let link = &topology.links[number];
                     for (side, line) in [(0, 1), (1, 0)] {
                         // The line towards `at` starts at the other end.
                         let from = link.ends[1 - side];
@@ -185,5 +187,51 @@ mod tests {
         assert_eq!(routes.line(2, 0), Some(3));
         assert_eq!(routes.line(0, 4), Some(6));
         assert_eq!(routes.line(1, 4), None);
+    }
+
+    /// The routes as a search over all links gives them.
+    fn plain(topology: &Topology) -> Routes {
+        let nodes = topology.nodes.len();
+        let mut first = vec![None; nodes * nodes];
+        for to in 0..nodes {
+            let mut distance = vec![usize::MAX; nodes];
+            distance[to] = 0;
+            let mut open = VecDeque::from([to]);
+            while let Some(at) = open.pop_front() {
+                if at != to && matches!(topology.nodes[at].kind, NodeKind::Host { .. }) {
+                    continue;
+                }
+                for (number, link) in topology.links.iter().enumerate() {
+                    for (side, line) in [(0, 1), (1, 0)] {
+                        let from = link.ends[1 - side];
+                        if link.ends[side] == at && distance[from] == usize::MAX {
+                            distance[from] = distance[at] + 1;
+                            first[from * nodes + to] = Some((number * 2 + line) as u32);
+                            open.push_back(from);
+                        }
+                    }
+                }
+            }
+        }
+        Routes { nodes, first }
+    }
+
+    #[test]
+    fn among_equal_ways_the_first_link_in_the_list_is_taken() {
+        let mut random = npsim_net::Random::new(5, 0);
+        for _ in 0..50 {
+            let count = 2 + random.below(12) as usize;
+            let mut end = || random.below(count as u64) as usize;
+            // Some links lead from a node to itself, some are doubled.
+            let links = (0..3 * count).map(|_| link(end(), end())).collect();
+            let topology = Topology {
+                nodes: { 0..count }
+                    .map(|number| node(&number.to_string(), number % 3 == 0))
+                    .collect(),
+                links,
+                ..Topology::default()
+            };
+            assert_eq!(Routes::of(&topology), plain(&topology));
+        }
     }
 }

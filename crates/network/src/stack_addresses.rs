@@ -1,5 +1,6 @@
 //! How hosts with a stack reach others: the nodes on their link, and the router to all others.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use npsim_net::load::Prefix;
@@ -64,9 +65,10 @@ fn address(
     let own = topology.address(node);
     let near = topology.on_link(node);
     let router = near.iter().copied().find(|it| topology.is_router(*it));
+    let on_link: BTreeSet<usize> = near.into_iter().collect();
     let hosts = 0..topology.nodes.len();
     let hosts = hosts.filter(|it| *it != node && topology.routed(*it).is_some());
-    let (near, far): (Vec<usize>, Vec<usize>) = hosts.partition(|it| near.contains(it));
+    let (near, far): (Vec<usize>, Vec<usize>) = hosts.partition(|it| on_link.contains(it));
     let has = |length: u8, host: &usize| Prefix::new(own, length).contains(topology.address(*host));
     let mut permanent = Vec::new();
     let mut gateway = router.map(|_| ROUTER);

@@ -92,12 +92,14 @@ impl Topology {
     /// Returns the nodes on the links of a node, beyond switches, nearest first.
     #[must_use]
     pub fn on_link(&self, node: usize) -> Vec<usize> {
+        let links = LinksOfNodes::of(self);
         let mut seen = vec![false; self.nodes.len()];
         seen[node] = true;
         let mut open = VecDeque::from([node]);
         let mut found = Vec::new();
         while let Some(at) = open.pop_front() {
-            for link in self.links.iter().filter(|link| link.ends.contains(&at)) {
+            for number in links.at(at) {
+                let link = &self.links[number];
                 let other = link.ends[usize::from(link.ends[0] == at)];
                 if std::mem::replace(&mut seen[other], true) {
                     continue;
@@ -138,6 +140,47 @@ impl Topology {
     pub fn leaves_chip(&self, line: usize) -> bool {
         let from = self.links[line / 2].ends[line % 2];
         matches!(self.nodes[from].kind, NodeKind::Chip { .. })
+    }
+}
+
+/// The links of each node, in the order of their numbers.
+#[derive(Debug)]
+pub(crate) struct LinksOfNodes {
+    /// Where the links of each node begin, and at the end where the last ones end.
+    begins: Vec<usize>,
+    links: Vec<usize>,
+}
+
+impl LinksOfNodes {
+    pub(crate) fn of(topology: &Topology) -> Self {
+        // A link of a node to itself is listed once.
+        let ends = |link: &Link| {
+            let [a, b] = link.ends;
+            [Some(a), (b != a).then_some(b)].into_iter().flatten()
+        };
+        let mut begins = vec![0; topology.nodes.len() + 1];
+        for end in topology.links.iter().flat_map(ends) {
+            begins[end + 1] += 1;
+        }
+        for node in 0..topology.nodes.len() {
+            begins[node + 1] += begins[node];
+        }
+        let mut next = begins.clone();
+        let mut links = vec![0; begins[topology.nodes.len()]];
+        for (number, link) in topology.links.iter().enumerate() {
+            for end in ends(link) {
+                links[next[end]] = number;
+                next[end] += 1;
+            }
+        }
+        Self { begins, links }
+    }
+
+    /// Returns the numbers of a node's links.
+    pub(crate) fn at(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.links[self.begins[node]..self.begins[node + 1]]
+            .iter()
+            .copied()
     }
 }
 

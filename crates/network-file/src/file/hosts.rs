@@ -7,12 +7,12 @@ use npsim_project::problem::{Excerpt, Problem};
 use npsim_transport::pacing::CpuCost;
 use toml::Spanned;
 
-use super::FileReading;
 use super::typed::{self, PlacedText};
+use super::{FileReading, MOST_NODES};
 use npsim_network::topology::{HostCpu, Node, NodeKind};
 
 /// Most hosts in a group.
-const MOST_HOSTS: u64 = 10_000;
+const MOST_HOSTS: u64 = MOST_NODES as u64;
 
 /// Kinds of hosts by name.
 const KINDS: [(&str, Kind); 2] = [("stack", Kind::Stack), ("interface", Kind::Interface)];
@@ -136,15 +136,15 @@ impl FileReading {
         })
     }
 
-    fn check_address(&self, address: Ipv4Addr, placed: &PlacedText) -> Result<(), Problem> {
+    /// Checks the address of a new host, which is not yet given to another one.
+    fn check_address(&mut self, address: Ipv4Addr, placed: &PlacedText) -> Result<(), Problem> {
         // Routers do not forward packets to such an address (RFC 1812, section 5.3.7).
         if !npsim_project::resolve::is_host(address) {
             let message = format!("`{address}` is no address of a host");
             let problem = self.text.problem(placed.span(), message);
             return Err(problem.help("write for example `10.0.0.10`"));
         }
-        let mut others = (0..self.topology.nodes.len()).map(|node| self.topology.address(node));
-        if others.any(|other| other == address) {
+        if !self.addresses.insert(address) {
             let message = format!("the address {address} is given twice");
             return Err(self.text.problem(placed.span(), message));
         }

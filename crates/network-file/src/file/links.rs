@@ -11,6 +11,9 @@ use npsim_network::topology::{
     LineParameters, Link, Loss, Node, NodeKind, QueueLimit, QueueParameters, Red, Reorder,
 };
 
+/// Most links of a network.
+const MOST_LINKS: usize = 16_384;
+
 /// Bits per second of an ideal switch between a router's port and the hosts behind it, which adds no
 /// significant time.
 const IDEAL: u64 = 1_000_000_000_000_000;
@@ -77,7 +80,17 @@ impl FileReading {
         };
         // A router's port has a single line, which a group of hosts shares through a switch.
         let shared = (a.len() > 1 && router(&b)) || (b.len() > 1 && router(&a));
+        let count = a.len().max(b.len());
+        if self.topology.links.len() + count + usize::from(shared) > MOST_LINKS {
+            let message = format!(
+                "a network has at most {MOST_LINKS} links, and with {} the file has more",
+                if count == 1 { "this one" } else { "these" }
+            );
+            let problem = self.text.problem(link.between.span(), message);
+            return Err(problem.help("each host of a group has a link of its own"));
+        }
         if shared {
+            self.room(link.between.span(), 1)?;
             self.shared(&name, [a, b], lines);
             return Ok(());
         }
@@ -89,7 +102,6 @@ impl FileReading {
             );
             return Err(self.text.problem(link.between.span(), message));
         }
-        let count = a.len().max(b.len());
         for number in 0..count {
             let member = |group: &std::ops::Range<usize>| group.start + number % group.len();
             self.topology.links.push(Link {

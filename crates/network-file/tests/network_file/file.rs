@@ -153,7 +153,7 @@ fn mistakes_are_told_with_their_places() {
         ),
         (
             with("count = 4", "count = 0"),
-            "a group has 1 to 10000 hosts",
+            "a group has 1 to 4096 hosts",
         ),
         (
             with("count = 4", "count = 4\ncpu = { cores = 0 }"),
@@ -423,4 +423,49 @@ fn jains_index_is_of_flows_that_were_open_and_delivered() {
         run(&udp("step = \"1s\""), 5_000) < Some(0.99),
         "all four were open"
     );
+}
+
+/// A network of two groups of hosts at the first of some switches.
+fn two_groups(sources: usize, sinks: usize, switches: usize) -> String {
+    let link = "rate = \"1Gbps\"\ndelay = \"10us\"\n";
+    let groups = [("s", sources, "10.0.0.10"), ("d", sinks, "10.128.0.10")];
+    let groups = groups.map(|(name, count, address)| {
+        format!(
+            "[[host]]\nname = \"{name}\"\ncount = {count}\naddress = \"{address}\"\n\
+             [[link]]\nbetween = [\"{name}\", \"w0\"]\n{link}"
+        )
+    });
+    let switches = (0..switches).map(|number| format!("[[switch]]\nname = \"w{number}\"\n"));
+    [
+        "name = \"x\"\nuntil = \"1ms\"\n".to_owned(),
+        groups.concat(),
+        switches.collect(),
+        "[[flow]]\nfrom = \"s\"\nto = \"d\"\ntransport = \"reno\"\n".to_owned(),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_network_has_a_limit_of_nodes_and_of_links() {
+    let said = problem(&two_groups(4_096, 1, 1));
+    assert!(said.contains("a network has at most 4096 nodes"), "{said}");
+    assert!(said.contains("net.toml:12:8"), "{said}");
+    let said = problem(&two_groups(2_000, 2_000, 97));
+    assert!(said.contains("with this one the file has more"), "{said}");
+    let said = problem(&two_groups(4_097, 1, 1));
+    assert!(said.contains("a group has 1 to 4096 hosts"), "{said}");
+    let link =
+        "[[link]]\nname = \"m\"\nbetween = [\"s\", \"w0\"]\nrate = \"1Gbps\"\ndelay = \"1us\"\n";
+    let more: String = (0..5)
+        .map(|number| link.replace("\"m\"", &format!("\"m{number}\"")))
+        .collect();
+    let said = problem(&(two_groups(4_000, 1, 1) + &more));
+    assert!(said.contains("a network has at most 16384 links"), "{said}");
+}
+
+#[test]
+fn a_network_may_have_as_many_nodes_as_the_limit_allows() {
+    let file = parsed(&two_groups(2_047, 2_047, 2));
+    assert_eq!(file.topology.nodes.len(), 4_096);
+    assert_eq!(file.topology.flows.len(), 2_047);
 }
