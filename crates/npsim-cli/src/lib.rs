@@ -95,9 +95,9 @@ fn report(error: &anyhow::Error, json: bool) {
             output::message(&render_problem(problem));
         }
     };
-    if let Some(Problems(problems)) = error.downcast_ref() {
-        for problem in problems {
-            message(problem);
+    if let Some(problems) = error.downcast_ref::<Problems>() {
+        for problem in problems.shown() {
+            message(&problem);
         }
     } else if let Some(problem) = error.downcast_ref::<Problem>() {
         message(problem);

@@ -1,5 +1,6 @@
 //! A user's error outside of `.uc` sources: what is wrong, where, why, and what to do.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -160,6 +161,22 @@ pub fn floor(text: &str, at: usize) -> usize {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
+/// Most problems that are shown: each is drawn with a search through its file.
+const MOST_SHOWN: usize = 100;
+
+impl Problems {
+    /// Returns the problems that are shown: the first 100, and then how many others there are.
+    pub fn shown(&self) -> impl Iterator<Item = Cow<'_, Problem>> {
+        let more = self.0.len().saturating_sub(MOST_SHOWN);
+        let rest = (more > 0).then(|| {
+            let are = if more == 1 { "error is" } else { "errors are" };
+            Cow::Owned(Problem::new(format!("{more} more {are} not shown")))
+        });
+        let first = self.0.iter().take(MOST_SHOWN).map(Cow::Borrowed);
+        first.chain(rest)
+    }
+}
+
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
         Self(vec![problem])
@@ -168,7 +185,7 @@ impl From<Problem> for Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, problem) in self.0.iter().enumerate() {
+        for (i, problem) in self.shown().enumerate() {
             if i > 0 {
                 f.write_str("\n")?;
             }
@@ -205,4 +222,33 @@ fn nearest(path: &Path) -> Option<PathBuf> {
     found.extend(rest);
     inputs::seeing(&found);
     found.exists().then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Problem, Problems};
+
+    fn many(count: usize) -> Problems {
+        Problems(
+            (0..count)
+                .map(|number| Problem::new(format!("problem {number}")))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn of_many_problems_the_first_hundred_are_shown() {
+        let lines = |count| many(count).to_string().lines().count();
+        assert_eq!((lines(1), lines(100)), (1, 100));
+        for (count, last) in [
+            (101, "1 more error is not shown"),
+            (20_000, "19900 more errors are not shown"),
+        ] {
+            let problems = many(count);
+            let shown: Vec<_> = problems.shown().map(|it| it.message.clone()).collect();
+            assert_eq!((shown.len(), shown[99].as_str()), (101, "problem 99"));
+            assert_eq!(shown[100], last);
+            assert!(problems.to_string().ends_with(last));
+        }
+    }
 }

@@ -184,8 +184,9 @@ fn message(error: &anyhow::Error) -> String {
 }
 
 fn rendered(error: &anyhow::Error) -> String {
-    if let Some(Problems(problems)) = error.downcast_ref() {
-        let texts: Vec<_> = problems.iter().map(render_problem).collect();
+    if let Some(problems) = error.downcast_ref::<Problems>() {
+        let shown = problems.shown();
+        let texts: Vec<_> = shown.map(|problem| render_problem(&problem)).collect();
         texts.join("\n")
     } else if let Some(problem) = error.downcast_ref::<Problem>() {
         render_problem(problem)
