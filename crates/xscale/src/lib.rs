@@ -16,6 +16,7 @@ mod board;
 mod cache;
 mod calls;
 mod clocks;
+mod debug_work;
 mod devices;
 mod elf;
 mod frame;

@@ -5,9 +5,11 @@ use std::fmt;
 use std::ops::Range;
 
 use addr2line::Context;
-use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
+use addr2line::gimli::{AbbreviationsCacheStrategy, Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::read::elf::ElfFile32;
 use object::{Endianness, Object, ObjectSection};
+
+use crate::debug_work;
 
 /// A place in the sources, as known from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,6 +127,11 @@ impl Lines {
                 self.sections.insert(name, bytes.to_vec());
             }
         }
+        let bytes = self.sections.values().map(Vec::len).sum();
+        // Excessive debug information counts as none, like damaged one.
+        if !{ self.dwarf() }.is_some_and(|dwarf| debug_work::is_bounded(dwarf, bytes)) {
+            self.sections.clear();
+        }
     }
 
     /// The function at an address, and the offset of the address from its beginning.
@@ -209,13 +216,22 @@ impl Lines {
                 line: location.line?,
             })
         };
-        let mut rows: Vec<_> = all.filter_map(row).collect();
+        // Ranges of a unit that overlap would repeat its rows, which have at least a byte each.
+        let program = self.sections.get(SectionId::DebugLine.name());
+        let most = program.map_or(0, Vec::len) * 4;
+        let mut rows: Vec<_> = all.take(most).filter_map(row).collect();
         rows.sort_by_key(|row| row.address);
         rows
     }
 
     /// The DWARF information, read anew.
     fn context(&self) -> Option<Context<EndianSlice<'_, RunTimeEndian>>> {
+        let mut dwarf = self.dwarf()?;
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+        Context::from_dwarf(dwarf).ok()
+    }
+
+    fn dwarf(&self) -> Option<Dwarf<EndianSlice<'_, RunTimeEndian>>> {
         let endian = if self.is_big {
             RunTimeEndian::Big
         } else {
@@ -225,7 +241,7 @@ impl Lines {
             let bytes = self.sections.get(id.name()).map_or(&[][..], Vec::as_slice);
             Ok::<_, addr2line::gimli::Error>(EndianSlice::new(bytes, endian))
         };
-        Context::from_dwarf(Dwarf::load(section).ok()?).ok()
+        Dwarf::load(section).ok()
     }
 }
 
