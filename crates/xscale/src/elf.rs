@@ -21,6 +21,11 @@ pub(crate) const DEFAULT: &str = "default_";
 /// The prefix of tables that the loader fills.
 pub(crate) const TABLE: &str = "table_";
 
+/// Bytes of a symbol's name that are kept, since thousands of symbols can share the same long name.
+const LONGEST_NAME: usize = 4096;
+/// Total bytes of names after which those that follow remain mangled: a short mangled name can stand for a long one.
+const MOST_DEMANGLED: usize = 64 << 20;
+
 /// Why a file is not a program for the core.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
@@ -288,13 +293,14 @@ impl Program {
         let table = file.elf_symbol_table();
         let strings = table.strings();
         let mut ends = [[None; 2]; 3];
+        let mut demangled = 0;
         for symbol in table.iter() {
             if symbol.is_undefined(endian) {
                 continue;
             }
             let name = symbol.name(endian, strings);
             let name = name.map_err(|error| ElfError::Damaged(error.to_string()))?;
-            let Ok(name) = std::str::from_utf8(name) else {
+            let Some(name) = bounded_name(name) else {
                 continue;
             };
             let (address, bytes) = (symbol.st_value(endian), symbol.st_size(endian));
@@ -322,8 +328,13 @@ impl Program {
                 && self.is_code(address);
             if symbol.st_type() == elf::STT_FUNC || is_label {
                 // Rust programs have mangled names.
-                let name = addr2line::demangle_auto(name.into(), None);
-                self.lines.add_function(&name, address & !1, bytes);
+                let plain = if demangled < MOST_DEMANGLED {
+                    addr2line::demangle_auto(name.into(), None)
+                } else {
+                    name.into()
+                };
+                demangled += plain.len();
+                self.lines.add_function(&plain, address & !1, bytes);
             }
         }
         self.imports.sort_by(|one, other| one.name.cmp(&other.name));
@@ -434,6 +445,22 @@ fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
     Ok(())
 }
 
+/// The name of a symbol, cut where it is too long; `None` if it is not UTF-8.
+fn bounded_name(name: &[u8]) -> Option<&str> {
+    let Some(kept) = name.get(..=LONGEST_NAME) else {
+        return std::str::from_utf8(name).ok();
+    };
+    let kept = &kept[..LONGEST_NAME];
+    match std::str::from_utf8(kept) {
+        Ok(kept) => Some(kept),
+        // The cut is inside a character.
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&kept[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    }
+}
+
 fn import_of(name: &str, address: u32) -> Option<Import> {
     let (name, optional) = match name.strip_prefix(IMPORT) {
         Some(name) => (name, false),
@@ -462,5 +489,22 @@ fn longwords(address: u32, bytes: &[u8], order: ByteOrder) -> Segment {
     Segment {
         address: address & !3,
         words: words.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_NAME, bounded_name};
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        let longest = "a".repeat(LONGEST_NAME);
+        assert_eq!(bounded_name(longest.as_bytes()), Some(&*longest));
+        let longer = format!("{longest}b");
+        assert_eq!(bounded_name(longer.as_bytes()), Some(&*longest));
+        let shorter = &longest[1..];
+        let inside = format!("{shorter}\u{e9}");
+        assert_eq!(bounded_name(inside.as_bytes()), Some(shorter));
+        assert_eq!(bounded_name(b"a\xffb"), None);
     }
 }

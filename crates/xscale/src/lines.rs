@@ -101,9 +101,14 @@ impl Lines {
                 label.bytes = (next - label.address).min(LABEL);
             }
         }
-        for at in 0..self.functions.len() {
-            let target = behind_veneer(&self.functions[at].name);
-            self.functions[at].leads_to = target.and_then(|name| self.address_of(name));
+        let mut addresses = BTreeMap::new();
+        for function in &self.functions {
+            addresses.entry(&*function.name).or_insert(function.address);
+        }
+        let target = |it: &Function| addresses.get(behind_veneer(&it.name)?).copied();
+        let targets: Vec<_> = self.functions.iter().map(target).collect();
+        for (function, target) in self.functions.iter_mut().zip(targets) {
+            function.leads_to = target;
         }
     }
 
