@@ -234,17 +234,18 @@ impl Chip {
         let end = line_end_ps(begins, bytes.len(), rate);
         fed.free[port] = line_free_ps(begins, bytes.len(), rate);
         let end = cycle(u64::try_from(end).unwrap_or(u64::MAX), self.hertz);
+        let frame = fed.count;
+        fed.count += 1;
         fed.node.put(Crossing {
             start,
             end,
             port: port as u8,
             bytes,
             origin: Some(FrameOrigin {
-                frame: fed.count,
+                frame,
                 arrived: end,
             }),
         });
-        fed.count += 1;
         Ok(start)
     }
 
