@@ -10,6 +10,10 @@ use crate::image::{
 };
 use crate::live::LiveRange;
 
+/// Most levels of nested expansions. The assembler allows 200 levels of macros, and definitions that refer to each
+/// other 100 deep.
+const MOST_NESTED: usize = 1024;
+
 /// Reads an image file.
 ///
 /// # Errors
@@ -94,16 +98,7 @@ fn check(image: &Image) -> Result<(), String> {
             ));
         }
     }
-    // A cycle would make the origin of a word endless.
-    for (index, used) in image.expansions.iter().enumerate() {
-        if let Some(enclosing) = used.call.expansion
-            && enclosing as usize >= index
-        {
-            return Err(format!(
-                "expansion {index} is inside expansion {enclosing}, but only an earlier one can enclose it"
-            ));
-        }
-    }
+    nesting(image)?;
     if !image.origins.is_empty() && image.origins.len() != image.words.len() {
         return Err(format!(
             "{} words have {} places",
@@ -112,6 +107,30 @@ fn check(image: &Image) -> Result<(), String> {
         ));
     }
     scopes_and_addresses(image)
+}
+
+/// Checks that expansions stand in earlier ones, as a cycle would make the origin of a word endless, and that they
+/// do not nest too deep.
+fn nesting(image: &Image) -> Result<(), String> {
+    let mut depths: Vec<usize> = Vec::with_capacity(image.expansions.len());
+    for (index, used) in image.expansions.iter().enumerate() {
+        let around = match used.call.expansion {
+            None => 0,
+            Some(enclosing) => *depths.get(enclosing as usize).ok_or_else(|| {
+                format!(
+                    "expansion {index} is inside expansion {enclosing}, but only an earlier one can enclose it"
+                )
+            })?,
+        };
+        if around == MOST_NESTED {
+            return Err(format!(
+                "expansion {index} is inside {around} others, but at most {} can be",
+                MOST_NESTED - 1
+            ));
+        }
+        depths.push(around + 1);
+    }
+    Ok(())
 }
 
 /// Checks that scopes exist, and that ranges and statements lie within the
@@ -520,5 +539,28 @@ fn operand(word: &str) -> Option<Operand> {
             pointer: pointer(memory.strip_prefix("*l$index")?)?,
             step,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_NESTED, from_file_bytes};
+
+    #[test]
+    fn expansions_nest_up_to_the_limit() {
+        let nested = |levels: usize| {
+            let mut lines = vec!["npsim-image 3".to_owned(), "file \"a.uc\"".to_owned()];
+            lines.push("expansion \"m\" 0 1 1 -".to_owned());
+            lines.extend((0..levels - 1).map(|it| format!("expansion \"m\" 0 1 1 {it}")));
+            lines.push("end\n".to_owned());
+            from_file_bytes(lines.join("\n").as_bytes())
+        };
+        let image = nested(MOST_NESTED).unwrap();
+        assert_eq!(image.expansions.len(), MOST_NESTED);
+        let error = nested(MOST_NESTED + 1).unwrap_err().to_string();
+        assert!(
+            error.contains("expansion 1024 is inside 1024 others, but at most 1023 can be"),
+            "{error}"
+        );
     }
 }
