@@ -4,6 +4,8 @@
 //! for an option that affects no frame: a comment that is not UTF-8, an address of odd length, a resolution finer
 //! than its own time type.
 
+use std::collections::BTreeMap;
+
 use byteorder_slice::{BigEndian, LittleEndian};
 use pcap_file::pcapng::blocks::{
     ENHANCED_PACKET_BLOCK, INTERFACE_DESCRIPTION_BLOCK, PACKET_BLOCK, SECTION_HEADER_BLOCK,
@@ -73,6 +75,17 @@ struct SectionInterface {
 pub(super) struct NextGeneration {
     order: Endianness,
     section: Vec<SectionInterface>,
+    names: BTreeMap<String, NamedPorts>,
+    sections: u64,
+}
+
+/// The ports of the capture whose interfaces have the same name, in ascending order.
+#[derive(Debug, Default)]
+struct NamedPorts {
+    ports: Vec<u32>,
+    /// How many of them, from the first, belong to a section, and to which.
+    taken: usize,
+    section: u64,
 }
 
 impl NextGeneration {
@@ -81,6 +94,8 @@ impl NextGeneration {
         Self {
             order: Endianness::Little,
             section: Vec::new(),
+            names: BTreeMap::new(),
+            sections: 0,
         }
     }
 
@@ -158,6 +173,7 @@ impl NextGeneration {
             _ => Endianness::Little,
         };
         self.section.clear();
+        self.sections += 1;
         let mut fields = Fields::new(body, self.order);
         fields.u32()?;
         match fields.u16()? {
@@ -174,7 +190,7 @@ impl NextGeneration {
     /// from an earlier section is the same port, unless this section uses the name twice: then they are two
     /// ports.
     fn describe(
-        &self,
+        &mut self,
         body: &[u8],
         assembly: &mut CaptureState,
     ) -> Result<SectionInterface, String> {
@@ -203,18 +219,11 @@ impl NextGeneration {
             assembly.notes.odd_options += u64::from(read == Err(OptionFlaw));
         }
         let is_control = is_control(u32::from(link), &name);
-        let taken = |port: usize| {
-            section
-                .iter()
-                .any(|interface| interface.port as usize == port)
-        };
-        let known = (0..assembly.interfaces.len())
-            .find(|&port| assembly.interfaces[port] == name && !taken(port));
-        let port = match known {
-            // Frames do not come from this interface.
-            _ if is_control => u32::MAX,
-            Some(port) => port as u32,
-            None => assembly.interface(name),
+        // Frames do not come from a control interface.
+        let port = if is_control {
+            u32::MAX
+        } else {
+            self.port(name, assembly)
         };
         Ok(SectionInterface {
             port,
@@ -227,6 +236,20 @@ impl NextGeneration {
             fcs_bytes,
             is_control,
         })
+    }
+
+    /// The first port of this name that the section has not taken yet.
+    fn port(&mut self, name: String, assembly: &mut CaptureState) -> u32 {
+        let named = self.names.entry(name.clone()).or_default();
+        if named.section != self.sections {
+            named.section = self.sections;
+            named.taken = 0;
+        }
+        if named.taken == named.ports.len() {
+            named.ports.push(assembly.interface(name));
+        }
+        named.taken += 1;
+        named.ports[named.taken - 1]
     }
 
     fn packet<'a>(&self, kind: u32, body: &'a [u8]) -> Result<Packet<'a>, String> {

@@ -242,6 +242,43 @@ fn interfaces_of_one_section_stay_apart_even_with_one_name() {
 }
 
 #[test]
+fn twins_keep_their_ports_in_later_sections() {
+    let order = Order::Little;
+    let named = |name: &[u8]| interface(order, 1, 0, &[option(order, IF_NAME, name)]);
+    let [a, b] = [named(b"a"), named(b"b")];
+    // In the second section, the third `a` is new; in the third, the first `a` is the first again.
+    let sections = [
+        [section(order), a.clone(), b.clone(), a.clone()],
+        [section(order), a.clone(), a.clone(), a.clone()],
+        [section(order), b.clone(), a.clone(), b.clone()],
+    ];
+    let packets = (0..3).map(|at| enhanced(order, at, 0, 60, &frame(1, 60)));
+    let packets: Vec<u8> = packets.flatten().collect();
+    let file: Vec<u8> = { sections.iter() }
+        .flat_map(|section| [section.concat(), packets.clone()].concat())
+        .collect();
+    let capture = read(&file);
+    assert_eq!(capture.interfaces, ["a", "b", "a", "a", "b"]);
+    let ports: Vec<u32> = capture.frames.iter().map(|frame| frame.port).collect();
+    assert_eq!(ports, [0, 1, 2, 0, 2, 3, 1, 0, 4]);
+}
+
+#[test]
+fn a_section_may_describe_many_interfaces() {
+    let order = Order::Little;
+    let many = 50_000;
+    let file = [
+        section(order),
+        interface(order, 1, 0, &[]).repeat(many),
+        enhanced(order, many as u32 - 1, 0, 60, &frame(1, 60)),
+    ]
+    .concat();
+    let capture = read(&file);
+    assert_eq!(capture.interfaces.len(), many);
+    assert_eq!(capture.frames[0].port, many as u32 - 1);
+}
+
+#[test]
 fn simple_packets_take_the_time_of_the_frame_before() {
     let order = Order::Big;
     let file = [
