@@ -4,12 +4,13 @@
 mod chain;
 mod execute;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Check;
 use npsim_net::Frame;
-use npsim_net::capture::Capture;
+use npsim_net::capture::CaptureReader;
 use npsim_net::load::{Load, TimeSpan};
 use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, schedule};
 use npsim_project::assemble::Program;
@@ -27,6 +28,11 @@ use crate::study::{Study, Sweep, TraceText, WindowText};
 use crate::subject::{Execution, Metrics, PointInputs, Subject, one_by_one};
 use crate::warm_up::MeasureWindow;
 use execute::execute;
+
+/// Most frames of a capture that a sweep plays, as they are all held in memory.
+const MOST_FRAMES: usize = 2_000_000;
+/// Most bytes that they have together.
+const MOST_BYTES: usize = 1 << 30;
 
 /// A capture to replay.
 #[derive(Clone, Debug)]
@@ -261,7 +267,8 @@ fn play(
     places: &SearchPath,
 ) -> Result<(PlayedCapture, Value), Problem> {
     let path = places.find(&text.file)?;
-    let capture = Capture::open(&path).map_err(|error| Problem::new(error.to_string()))?;
+    let reader = CaptureReader::open(&path).map_err(|error| Problem::new(error.to_string()))?;
+    let frames = frames(reader, &path, MOST_FRAMES, MOST_BYTES)?;
     let pace: Pace = text
         .pace
         .as_deref()
@@ -275,13 +282,75 @@ fn play(
         .parse()
         .map_err(|error: npsim_net::pace::PaceError| Problem::new(error.to_string()))?;
     let lines = npsim_project::load::lines(project);
-    let plan = schedule(&capture.frames, &lines, ports, pace)
+    let plan = schedule(&frames, &lines, ports, pace)
         .map_err(|error| Problem::new(format!("`{}` cannot be played: {error}", path.display())))?;
     let bytes = std::fs::read(&path).map_err(|error| Problem::io("read", &path, &error))?;
     let key = json!([hash(&bytes), format!("{pace:?}"), format!("{ports:?}")]);
     let trace = PlayedCapture {
-        frames: capture.frames.into(),
+        frames: frames.into(),
         plan: plan.into(),
     };
     Ok((trace, key))
+}
+
+/// The frames of a capture, which are at most so many and together at most so long.
+fn frames(
+    reader: CaptureReader,
+    path: &Path,
+    most: usize,
+    most_bytes: usize,
+) -> Result<Vec<Frame>, Problem> {
+    let too_much = |what: String| {
+        let message = format!(
+            "`{}` has more than {what}, the most that a sweep can play",
+            path.display()
+        );
+        Problem::new(message).help(format!(
+            "take a part of it with `editcap -r {} part.pcap 1-1000000`",
+            path.display()
+        ))
+    };
+    let mut frames = Vec::new();
+    let mut bytes = 0;
+    for frame in reader {
+        let frame = frame.map_err(|error| Problem::new(error.to_string()))?;
+        bytes += frame.bytes.len();
+        if frames.len() == most {
+            return Err(too_much(format!("{most} frames")));
+        }
+        if bytes > most_bytes {
+            return Err(too_much(format!("{most_bytes} bytes of frames")));
+        }
+        frames.push(frame);
+    }
+    Ok(frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use npsim_net::capture::CaptureReader;
+
+    use super::frames;
+
+    #[test]
+    fn a_capture_has_limited_frames_and_bytes() {
+        let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        file.extend([0, 0, 1, 0, 1, 0, 0, 0]);
+        for _ in 0..3 {
+            file.extend([0, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0, 60, 0, 0, 0]);
+            file.extend([0; 60]);
+        }
+        let read = |most, most_bytes| {
+            let reader = CaptureReader::from_bytes("a.pcap", file.clone()).unwrap();
+            let frames = frames(reader, Path::new("a.pcap"), most, most_bytes);
+            frames.map(|it| it.len()).map_err(|it| it.message)
+        };
+        assert_eq!(read(3, 180), Ok(3));
+        let message = "`a.pcap` has more than 2 frames, the most that a sweep can play";
+        assert_eq!(read(2, 180), Err(message.to_owned()));
+        let message = "`a.pcap` has more than 179 bytes of frames, the most that a sweep can play";
+        assert_eq!(read(3, 179), Err(message.to_owned()));
+    }
 }

@@ -5,13 +5,14 @@ use crate::chip_points::ChipPoint;
 use crate::fluid_points::FluidPoint;
 use crate::network_points::NetworkPoint;
 use crate::petri_points::PetriPoint;
-use crate::rounding::close;
+use crate::rounding::{close, rounding};
 use crate::study::{Axis, Replicated, Study, SubjectKind, Sweep, WindowText};
 use crate::subject::Subject as _;
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
 use npsim_project::quantity::Time;
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum points of a sweep: more than a day of the quickest runs.
 const MOST_POINTS: usize = 100_000;
@@ -90,13 +91,65 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
         check_axis(axis).map_err(|message| at(format!("axis `{}`: {message}", axis.name())))?;
     }
     if let Some(Replicated::At(places)) = &sweep.replicate {
-        let known: Vec<_> = sweep.axis.first().map(Axis::levels).unwrap_or_default();
-        let none = |x: &&f64| !known.iter().any(|place| close(place.x, **x));
+        let levels = sweep.axis.first().map(Axis::levels).unwrap_or_default();
+        let mut known = SortedPlaces::default();
+        for (at, place) in levels.iter().enumerate() {
+            known.add(place.x, at);
+        }
+        let none = |x: &&f64| known.first_close(**x).is_none();
         if let Some(x) = places.iter().find(none) {
             return Err(at(format!("`replicate` has {x}, where no point is")));
         }
     }
     Ok(())
+}
+
+/// Places in ascending order, with their indices.
+#[derive(Default)]
+struct SortedPlaces(BTreeMap<OrderedNumber, usize>);
+
+/// A number in the order of [`f64::total_cmp`].
+#[derive(Clone, Copy, Debug)]
+struct OrderedNumber(f64);
+
+impl Ord for OrderedNumber {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for OrderedNumber {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for OrderedNumber {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for OrderedNumber {}
+
+impl SortedPlaces {
+    fn add(&mut self, x: f64, index: usize) {
+        self.0.entry(OrderedNumber(x)).or_insert(index);
+    }
+
+    /// The lowest index of a place that is equal up to rounding.
+    fn first_close(&self, x: f64) -> Option<usize> {
+        // All places are finite.
+        if !x.is_finite() {
+            return None;
+        }
+        // The allowed error depends on the larger number, which is hardly larger than this one.
+        let most = 2.0 * rounding(x);
+        let around = OrderedNumber(x - most)..=OrderedNumber(x + most);
+        let around = self.0.range(around);
+        let close = around.filter(|(other, _)| close(other.0, x));
+        close.map(|(_, index)| *index).min()
+    }
 }
 
 fn check_axis(axis: &Axis) -> Result<(), String> {
@@ -130,11 +183,14 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
         check_paths(step.set.keys())?;
     }
     let places = axis.levels();
+    let mut before = SortedPlaces::default();
     for (at, place) in places.iter().enumerate() {
         if !is_sound(place.x) {
             return Err(format!("`{}` lies at {}", place.label, place.x));
         }
-        if let Some(other) = places[..at].iter().find(|o| close(o.x, place.x)) {
+        let other = before.first_close(place.x);
+        before.add(place.x, at);
+        if let Some(other) = other.map(|other| &places[other]) {
             return Err(format!(
                 "`{}` and `{}` lie at the same place {}; give the places with `x`",
                 other.label, place.label, place.x
@@ -142,7 +198,7 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
         }
     }
     for &quick in &axis.quick {
-        if !places.iter().any(|place| close(place.x, quick)) {
+        if before.first_close(quick).is_none() {
             return Err(format!("`quick` has {quick}, where no point is"));
         }
     }
@@ -154,4 +210,44 @@ pub(super) fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result
         Setting::new(path, "")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SortedPlaces, close};
+
+    #[test]
+    fn sorted_places_find_the_first_that_is_close() {
+        let places = [
+            0.0,
+            -0.0,
+            1.0,
+            1.0 + 5e-10,
+            1.0 + 1.2e-9,
+            1e12,
+            1e12 + 900.0,
+            -1e12,
+            -3.0,
+            5e-10,
+        ];
+        let others = [
+            1.0 - 9e-10,
+            1.0 + 1.4e-9,
+            1e12 - 500.0,
+            1e12 + 1800.0,
+            -1e12 + 1001.0,
+            2.0,
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+        ];
+        let mut sorted = SortedPlaces::default();
+        for (at, place) in places.iter().enumerate() {
+            for x in places.iter().chain(&others) {
+                let first = places[..at].iter().position(|other| close(*other, *x));
+                assert_eq!(sorted.first_close(*x), first, "{x} among {at}");
+            }
+            sorted.add(*place, at);
+        }
+    }
 }
