@@ -103,7 +103,10 @@ fn look_at_loaded(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
         } else if let Some((function, _)) =
             { functions.iter() }.find(|(_, range)| range.contains(&address))
         {
-            format!("lies in the code of `{function}`")
+            format!(
+                "lies in the code of `{}`",
+                String::from_utf8_lossy(function)
+            )
         } else if !{ program.memory.iter() }
             .any(|range| range.contains(&address) && bytes <= range.end - address)
         {
@@ -120,8 +123,8 @@ fn look_at_loaded(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
     Ok(())
 }
 
-/// The functions whose sizes are known.
-fn functions(file: &File<'_>) -> Vec<(String, Range<u32>)> {
+/// The functions whose sizes are known. Many may share one long name, so none is copied.
+fn functions<'file>(file: &'file File<'_>) -> Vec<(&'file [u8], Range<u32>)> {
     let (endian, table) = (file.endian(), file.elf_symbol_table());
     let sized = table.iter().filter_map(|symbol| {
         if symbol.st_type() != elf::STT_FUNC || symbol.st_size(endian) == 0 {
@@ -130,7 +133,7 @@ fn functions(file: &File<'_>) -> Vec<(String, Range<u32>)> {
         let name = symbol.name(endian, table.strings()).ok()?;
         let at = symbol.st_value(endian) & !1;
         let end = at.saturating_add(symbol.st_size(endian));
-        Some((String::from_utf8_lossy(name).into_owned(), at..end))
+        Some((name, at..end))
     });
     sized.collect()
 }
