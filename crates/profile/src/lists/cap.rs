@@ -3,7 +3,7 @@
 macro_rules! parameters {
     ($collect:ident) => {
         $collect! { cap {
-            /// Commands that can wait at the CSR proxy before microengines stall.
+            /// Commands that wait at the CSR proxy before microengines stall.
             inlet_depth: u8, "commands", 1..=255 => cap_inlet_depth;
             /// Idle latency of a register read.
             read: u64, "ME cycles", 1..=4096 => cap_read;
@@ -11,7 +11,7 @@ macro_rules! parameters {
             write: u64, "ME cycles", 1..=4096 => cap_write;
             /// Issue of a fast write to its effect.
             fast_write: u64, "ME cycles", 1..=4096 => cap_fast_write;
-            /// Time from the issue of an interthread signal to its arrival.
+            /// Issue of an interthread signal to the signal.
             interthread_signal: u64, "ME cycles", 1..=4096 => interthread_signal;
             /// Idle latency of moving transfer registers between microengines.
             reflect: u64, "ME cycles", 1..=4096 => cap_reflect;

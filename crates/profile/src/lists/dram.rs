@@ -7,8 +7,8 @@ named! {
     pub enum RowPolicy {
         /// The row is closed after each access.
         Closed = "closed",
-        /// The row stays open until another row of the bank is accessed or a refresh
-        /// begins. A row holds the bytes up to the start of the next bank.
+        /// The row stays open until another row of the bank is accessed or a refresh comes. A row
+        /// holds the bytes before the next bank follows.
         Open = "open",
     }
 }
@@ -32,11 +32,11 @@ macro_rules! parameters {
             channel_bytes: u32, "bytes", 4096..=1073741824 => dram_channel_bytes of board;
             /// Bytes after which the next channel follows.
             channel_interleave: u32, "bytes", 8..=1048576 => dram_channel_interleave;
-            /// Commands that can wait at a channel before microengines stall.
+            /// Commands that wait at a channel before microengines stall.
             inlet_depth: u8, "commands", 1..=255 => dram_inlet_depth;
             /// Banks with a command FIFO of their own.
             banks: u8, "banks", 1..=32 => dram_banks;
-            /// Depth of a bank's command FIFO.
+            /// Commands in a bank's FIFO.
             bank_fifo_depth: u8, "commands", 1..=64 => dram_bank_fifo_depth;
             /// Bytes after which the next bank follows.
             bank_interleave: u32, "bytes", 8..=16777216 => dram_bank_interleave;
@@ -44,29 +44,29 @@ macro_rules! parameters {
             rows: crate::RowPolicy => dram_rows;
             /// Bytes that one burst moves.
             burst_bytes: u32, "bytes", 8..=256 => dram_burst_bytes;
-            /// Time for which one burst keeps the data pins busy.
+            /// Time one burst keeps the data pins busy.
             burst_half_cycles: u64, "half ME cycles", 1..=2048 => dram_burst_half_cycles;
-            /// Time from row activation to column command.
+            /// Row activation to column command.
             row_to_column: u64, "ME cycles", 0..=1024 => dram_row_to_column;
-            /// Time from column command to first data.
+            /// Column command to first data.
             column_to_data: u64, "ME cycles", 0..=1024 => dram_column_to_data;
             /// Least distance of two row activations in one bank.
             row_cycle: u64, "ME cycles", 0..=1024 => dram_row_cycle;
-            /// Precharge: time from the last data to the next activation in the bank.
+            /// Precharge: last data to the next activation in the bank.
             precharge: u64, "ME cycles", 0..=1024 => dram_precharge;
-            /// Time from the last written data to precharge.
+            /// Last written data to precharge.
             write_recovery: u64, "ME cycles", 0..=1024 => dram_write_recovery;
             /// Data bus gap from a read to a write.
             read_to_write: u64, "ME cycles", 0..=1024 => dram_read_to_write;
             /// Data bus gap from a write to a read.
             write_to_read: u64, "ME cycles", 0..=1024 => dram_write_to_read;
-            /// Time between refreshes.
+            /// Distance of refreshes.
             refresh_interval: u64, "ME cycles", 128..=1000000000 => dram_refresh_interval;
             /// Which banks a refresh blocks.
             refresh: crate::RefreshPolicy => dram_refresh;
-            /// Banks that are refreshed together, if sets of banks take turns.
+            /// Banks that are refreshed together, where sets of them take turns.
             refresh_banks: u8, "banks", 1..=32 => dram_refresh_banks;
-            /// Time for which a refresh blocks its banks.
+            /// Time a refresh blocks its banks.
             refresh_cycles: u64, "ME cycles", 0..=100000 => dram_refresh_cycles;
             /// Idle latency of a read of one quadword.
             read: u64, "ME cycles", 1..=4096 => dram_read;

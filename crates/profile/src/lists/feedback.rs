@@ -4,14 +4,12 @@
 macro_rules! parameters {
     ($collect:ident) => {
         $collect! { feedback {
-            /// Clock period of an attached coprocessor's Quick-Start module, which takes
-            /// one request per clock.
+            /// Clock of an attached coprocessor's Quick-Start module, which takes one
+            /// request a clock.
             quick_start: u64, "ps", 1..=1000000 => feedback_quick_start;
-            /// Clock period of the Quick-Start module alone, as the bandwidth measurement
-            /// drives it.
+            /// Clock of the Quick-Start module alone, as the bandwidth measurement drives it.
             quick_start_alone: u64, "ps", 1..=1000000 => feedback_quick_start_alone;
-            /// Clock period of an attached coprocessor's XCP module, which takes one
-            /// request per clock.
+            /// Clock of its XCP module, which takes one request a clock.
             xcp: u64, "ps", 1..=1000000 => feedback_xcp;
         } }
     };

@@ -5,13 +5,13 @@ macro_rules! parameters {
         $collect! { microengine {
             /// Clusters of microengines; each has its own command and S buses.
             clusters: u8, "clusters", 1..=2 => clusters;
-            /// Microengines per cluster.
+            /// Microengines of a cluster.
             per_cluster: u8, "microengines", 1..=16 => per_cluster;
-            /// Instructions that a microengine's control store holds.
+            /// Instructions a microengine's control store holds.
             control_store: u16, "instructions", 1..=16384 => control_store_words;
             /// Longwords of a microengine's local memory.
             local_memory: u16, "longwords", 1..=1024 => local_memory_words;
-            /// Commands of a microengine that can wait for the command bus.
+            /// Commands a microengine can have waiting for the command bus.
             command_fifo_depth: u8, "commands", 1..=64 => command_fifo_depth;
             /// Aborted slots of a taken unconditional branch without defer.
             branch_penalty: u64, "cycles", 0..=16 => branch_penalty;
@@ -29,19 +29,17 @@ macro_rules! parameters {
             jump_penalty: u64, "cycles", 0..=16 => jump_penalty;
             /// Aborted slots when a context yields without defer.
             context_swap_penalty: u64, "cycles", 0..=16 => context_swap_penalty;
-            /// Time from the arrival of a signal to the first instruction of an idle
-            /// microengine.
+            /// Arrival of a signal to the first instruction of an idle microengine.
             wake_latency: u64, "cycles", 0..=64 => wake_latency;
             /// Instructions between a write of `LM_ADDR` and its first use.
             lm_addr_gap: u8, "instructions", 0..=16 => lm_addr_gap;
             /// Instructions between a write of another local CSR and its effect.
             csr_gap: u8, "instructions", 0..=16 => csr_gap;
-            /// Time from a write of `SAME_ME_SIGNAL` or a neighbour's signal register to
-            /// the signal.
+            /// Write of `SAME_ME_SIGNAL` or a neighbour's signal register to the signal.
             local_signal_latency: u64, "cycles", 0..=64 => local_signal_latency;
             /// Cycles per count of TIMESTAMP.
             timestamp_divider: u64, "cycles", 1..=1024 => timestamp_divider;
-            /// Time until a write to a next-neighbour register or ring is visible.
+            /// Write of a next-neighbour register or ring to visibility.
             nn_latency: u64, "ME cycles", 1..=64 => nn_latency;
             /// Words on a next-neighbour ring above which `NN_Full` asserts.
             nn_full_threshold: u8, "words", 1..=127 => nn_full_threshold;

@@ -3,11 +3,11 @@
 macro_rules! parameters {
     ($collect:ident) => {
         $collect! { msf {
-            /// Size of the receive buffer.
+            /// Receive buffer.
             rbuf_bytes: u32, "bytes", 256..=8192 => rbuf_bytes;
-            /// Size of the transmit buffer.
+            /// Transmit buffer.
             tbuf_bytes: u32, "bytes", 256..=8192 => tbuf_bytes;
-            /// Commands that can wait at the media interface before microengines stall.
+            /// Commands that wait at the media interface before microengines stall.
             inlet_depth: u8, "commands", 1..=255 => msf_inlet_depth;
             /// Idle latency of a read of one longword.
             read: u64, "ME cycles", 1..=4096 => msf_read;
@@ -19,11 +19,11 @@ macro_rules! parameters {
             autopush: u64, "ME cycles", 1..=4096 => autopush_latency;
             /// Threads that can wait on the receive freelist.
             receive_freelist_depth: u16, "threads", 1..=1024 => receive_freelist_depth;
-            /// Media clocks per received mpacket, in addition to those for its data.
+            /// Media clocks beside data for one received mpacket.
             receive_overhead: u64, "media clocks", 0..=64 => receive_overhead;
-            /// Media clocks per transmitted mpacket, in addition to those for its data.
+            /// Media clocks beside data for one transmitted mpacket.
             transmit_overhead: u64, "media clocks", 0..=64 => transmit_overhead;
-            /// Time from a valid element to its first word on the pins.
+            /// Element valid to its first word on the pins.
             transmit_start: u64, "ME cycles", 0..=4096 => transmit_start;
             /// Bytes that the media bus moves per clock.
             bus_bytes: u64, "bytes", 1..=64 => media_bus_bytes of board;

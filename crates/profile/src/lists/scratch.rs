@@ -5,9 +5,9 @@ macro_rules! parameters {
         $collect! { scratch {
             /// Size of the scratchpad.
             bytes: u32, "bytes", 4096..=65536 => scratch_bytes;
-            /// Commands that can wait at the scratchpad before microengines stall.
+            /// Commands that wait at the scratchpad before microengines stall.
             inlet_depth: u8, "commands", 1..=255 => scratch_inlet_depth;
-            /// Bus clocks for which the scratchpad is busy per longword.
+            /// Bus clocks the scratchpad is busy per longword.
             occupancy: u64, "bus clocks", 1..=16 => scratch_occupancy;
             /// Idle latency of a read of one longword.
             read: u64, "ME cycles", 1..=4096 => scratch_read;
@@ -19,7 +19,7 @@ macro_rules! parameters {
             ring_get: u64, "ME cycles", 1..=4096 => scratch_ring_get;
             /// Idle latency of a ring put of one longword to its pull signal.
             ring_put: u64, "ME cycles", 1..=4096 => scratch_ring_put;
-            /// Time until the ring's status bit reflects a ring operation.
+            /// Ring operation to its visibility in the ring's status bit.
             ring_status_lag: u64, "ME cycles", 0..=4096 => ring_status_lag;
             /// Fill at which a ring counts as nearly full.
             ring_full_percent: u32, "percent", 1..=100 => ring_full_percent;

@@ -7,9 +7,9 @@ macro_rules! parameters {
             channels: u8, "channels", 1..=4 => sram_channels;
             /// Memory of one channel.
             channel_bytes: u32, "bytes", 4096..=67108864 => sram_channel_bytes of board;
-            /// Commands that can wait at a channel before microengines stall.
+            /// Commands that wait at a channel before microengines stall.
             inlet_depth: u8, "commands", 1..=255 => sram_inlet_depth;
-            /// Depth of a channel's command FIFO for each direction, behind the inlet.
+            /// Commands in a channel's FIFO of each direction, behind the inlet.
             fifo_depth: u8, "commands", 1..=255 => sram_fifo_depth;
             /// ME cycles per longword and direction on a channel's pins.
             longword_cycles: u64, "ME cycles", 1..=256 => sram_longword_cycles;
@@ -19,7 +19,7 @@ macro_rules! parameters {
             write: u64, "ME cycles", 1..=4096 => sram_write;
             /// Idle latency of an atomic operation that returns the old value.
             atomic: u64, "ME cycles", 1..=4096 => sram_atomic;
-            /// Time from the read half of an atomic operation to its write half.
+            /// Read half of an atomic operation to its write half.
             atomic_turnaround: u64, "ME cycles", 0..=4096 => sram_atomic_turnaround;
             /// Idle latency of a dequeue.
             dequeue: u64, "ME cycles", 1..=4096 => sram_dequeue;
@@ -29,9 +29,9 @@ macro_rules! parameters {
             ring_put: u64, "ME cycles", 1..=4096 => sram_ring_put;
             /// Idle latency of reading a channel's register.
             csr: u64, "ME cycles", 1..=4096 => sram_csr;
-            /// Q-array entries per channel.
+            /// Q-array entries of a channel.
             queue_entries: u8, "entries", 1..=64 => queue_entries;
-            /// Minimum time between two operations on one Q-array entry.
+            /// Least distance of two operations on one Q-array entry.
             same_entry_gap: u64, "ME cycles", 0..=4096 => same_entry_gap;
         } }
     };
