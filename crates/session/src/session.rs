@@ -458,7 +458,7 @@ impl Session {
     }
 
     /// Continues from the state of a session of the same plan and ends, which may differ in when
-    /// the run ends. This session must not have run yet, and its sink must already be at
+    /// the run ends. The receiving one must not have run yet, and its sink must already be at
     /// [`Snapshot::capture`]. The counts recorded at a [mark](Plan::mark) are not part of the
     /// state.
     ///
