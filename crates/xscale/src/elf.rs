@@ -447,18 +447,8 @@ fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
 
 /// The name of a symbol, cut where it is too long; `None` if it is not UTF-8.
 fn bounded_name(name: &[u8]) -> Option<&str> {
-    let Some(kept) = name.get(..=LONGEST_NAME) else {
-        return std::str::from_utf8(name).ok();
-    };
-    let kept = &kept[..LONGEST_NAME];
-    match std::str::from_utf8(kept) {
-        Ok(kept) => Some(kept),
-        // The cut is inside a character.
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&kept[..error.valid_up_to()]).ok()
-        }
-        Err(_) => None,
-    }
+    let name = std::str::from_utf8(name).ok()?;
+    Some(&name[..name.floor_char_boundary(LONGEST_NAME)])
 }
 
 fn import_of(name: &str, address: u32) -> Option<Import> {
