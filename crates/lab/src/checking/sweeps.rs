@@ -5,14 +5,13 @@ use crate::chip_points::ChipPoint;
 use crate::fluid_points::FluidPoint;
 use crate::network_points::NetworkPoint;
 use crate::petri_points::PetriPoint;
-use crate::rounding::{close, rounding};
+use crate::rounding::close;
 use crate::study::{Axis, Replicated, Study, SubjectKind, Sweep, WindowText};
 use crate::subject::Subject as _;
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
 use npsim_project::quantity::Time;
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Maximum points of a sweep: more than a day of the quickest runs.
 const MOST_POINTS: usize = 100_000;
@@ -91,12 +90,8 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
         check_axis(axis).map_err(|message| at(format!("axis `{}`: {message}", axis.name())))?;
     }
     if let Some(Replicated::At(places)) = &sweep.replicate {
-        let levels = sweep.axis.first().map(Axis::levels).unwrap_or_default();
-        let mut known = SortedPlaces::default();
-        for (at, place) in levels.iter().enumerate() {
-            known.add(place.x, at);
-        }
-        let none = |x: &&f64| known.first_close(**x).is_none();
+        let known = sweep.axis.first().map(sorted_places).unwrap_or_default();
+        let none = |x: &&f64| !has_close(&known, **x);
         if let Some(x) = places.iter().find(none) {
             return Err(at(format!("`replicate` has {x}, where no point is")));
         }
@@ -104,52 +99,18 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
     Ok(())
 }
 
-/// Places in ascending order, with their indices.
-#[derive(Default)]
-struct SortedPlaces(BTreeMap<OrderedNumber, usize>);
-
-/// A number in the order of [`f64::total_cmp`].
-#[derive(Clone, Copy, Debug)]
-struct OrderedNumber(f64);
-
-impl Ord for OrderedNumber {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
+/// Whether one of the numbers, which are in ascending order, is equal to `x` up to rounding.
+fn has_close(sorted: &[f64], x: f64) -> bool {
+    let behind = sorted.partition_point(|other| *other < x);
+    let around = &sorted[behind.saturating_sub(1)..sorted.len().min(behind + 1)];
+    around.iter().any(|other| close(*other, x))
 }
 
-impl PartialOrd for OrderedNumber {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for OrderedNumber {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for OrderedNumber {}
-
-impl SortedPlaces {
-    fn add(&mut self, x: f64, index: usize) {
-        self.0.entry(OrderedNumber(x)).or_insert(index);
-    }
-
-    /// The lowest index of a place that is equal up to rounding.
-    fn first_close(&self, x: f64) -> Option<usize> {
-        // All places are finite.
-        if !x.is_finite() {
-            return None;
-        }
-        // The allowed error depends on the larger number, which is hardly larger than this one.
-        let most = 2.0 * rounding(x);
-        let around = OrderedNumber(x - most)..=OrderedNumber(x + most);
-        let around = self.0.range(around);
-        let close = around.filter(|(other, _)| close(other.0, x));
-        close.map(|(_, index)| *index).min()
-    }
+/// The places of an axis in ascending order.
+fn sorted_places(axis: &Axis) -> Vec<f64> {
+    let mut places: Vec<f64> = axis.levels().iter().map(|place| place.x).collect();
+    places.sort_by(f64::total_cmp);
+    places
 }
 
 fn check_axis(axis: &Axis) -> Result<(), String> {
@@ -182,25 +143,22 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
     for step in &axis.step {
         check_paths(step.set.keys())?;
     }
-    let places = axis.levels();
-    let mut before = SortedPlaces::default();
-    for (at, place) in places.iter().enumerate() {
-        if !is_sound(place.x) {
-            return Err(format!("`{}` lies at {}", place.label, place.x));
-        }
-        let other = before.first_close(place.x);
-        before.add(place.x, at);
-        if let Some(other) = other.map(|other| &places[other]) {
-            return Err(format!(
-                "`{}` and `{}` lie at the same place {}; give the places with `x`",
-                other.label, place.label, place.x
-            ));
-        }
+    let mut places = axis.levels();
+    if let Some(place) = places.iter().find(|place| !is_sound(place.x)) {
+        return Err(format!("`{}` lies at {}", place.label, place.x));
     }
-    for &quick in &axis.quick {
-        if before.first_close(quick).is_none() {
-            return Err(format!("`quick` has {quick}, where no point is"));
-        }
+    // A stable sort: of two at one place, the first in the file comes first.
+    places.sort_by(|one, other| one.x.total_cmp(&other.x));
+    let mut pairs = places.windows(2);
+    if let Some([one, other]) = pairs.find(|pair| close(pair[0].x, pair[1].x)) {
+        return Err(format!(
+            "`{}` and `{}` lie at the same place {}; give the places with `x`",
+            one.label, other.label, other.x
+        ));
+    }
+    let sorted: Vec<f64> = places.iter().map(|place| place.x).collect();
+    if let Some(quick) = axis.quick.iter().find(|quick| !has_close(&sorted, **quick)) {
+        return Err(format!("`quick` has {quick}, where no point is"));
     }
     Ok(())
 }
@@ -214,40 +172,37 @@ pub(super) fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::{SortedPlaces, close};
+    use super::{close, has_close};
 
     #[test]
-    fn sorted_places_find_the_first_that_is_close() {
+    fn the_neighbours_tell_whether_a_place_is_close() {
         let places = [
+            -1e12,
+            -3.0,
             0.0,
-            -0.0,
+            5e-10,
             1.0,
-            1.0 + 5e-10,
             1.0 + 1.2e-9,
             1e12,
             1e12 + 900.0,
-            -1e12,
-            -3.0,
-            5e-10,
         ];
         let others = [
             1.0 - 9e-10,
             1.0 + 1.4e-9,
             1e12 - 500.0,
             1e12 + 1800.0,
+            2e12,
             -1e12 + 1001.0,
             2.0,
+            -0.0,
             f64::NAN,
             f64::INFINITY,
             f64::NEG_INFINITY,
         ];
-        let mut sorted = SortedPlaces::default();
-        for (at, place) in places.iter().enumerate() {
-            for x in places.iter().chain(&others) {
-                let first = places[..at].iter().position(|other| close(*other, *x));
-                assert_eq!(sorted.first_close(*x), first, "{x} among {at}");
-            }
-            sorted.add(*place, at);
+        for x in places.into_iter().chain(others) {
+            let any = places.iter().any(|place| close(*place, x));
+            assert_eq!(has_close(&places, x), any, "{x}");
         }
+        assert!(!has_close(&[], 1.0));
     }
 }
