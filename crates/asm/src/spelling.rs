@@ -4,6 +4,10 @@
 /// the time.
 const LONGEST: usize = 64;
 
+/// Number of names or messages after which no more suggestions are sought: comparing each of
+/// thousands with all known names takes minutes, and only the first hundred messages are shown.
+pub(crate) const GUESSED_FOR: usize = 100;
+
 /// Returns the known name that is closest to `wrong`, if it is close enough to
 /// be a likely typo. Letter case is ignored; among equally close names the
 /// first is chosen.

@@ -20,7 +20,7 @@ use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{BoundExpression, Item, LabelDefinition, VariableId};
 use crate::middle::scope::{Element, Symbols, Wanted};
 use crate::source::SourceMap;
-use crate::spelling::closest;
+use crate::spelling::{GUESSED_FOR, closest};
 use builder::Builder;
 use npsim_image::{ContextMode, MemorySpace, MemorySymbol, NnMode};
 
@@ -178,10 +178,6 @@ pub fn select(
     }
     selector.out
 }
-
-/// Number of messages after which no more suggestions are made: searching all names for each of
-/// thousands of errors takes minutes, and only the first hundred are shown.
-const GUESSED_FOR: usize = 100;
 
 impl Selector<'_> {
     /// Whether to search for similar names.

@@ -98,8 +98,9 @@ impl Preprocessor<'_> {
         self.kept += bytes;
         if self.kept > MAX_KEPT {
             let most = MAX_KEPT >> 20;
-            let what =
-                format!("macro arguments and messages have more than {most} MiB of text together");
+            let what = format!(
+                "included files, macro arguments and messages have more than {most} MiB of text together"
+            );
             self.limit(&what, span, expansion);
         }
         !self.stopped

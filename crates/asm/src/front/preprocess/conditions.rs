@@ -17,10 +17,6 @@ use crate::source::Span;
 use crate::spelling;
 use crate::vocabulary::Function;
 
-/// Number of names for which similar ones are sought: searching all definitions for each of
-/// thousands takes minutes, and only the first hundred messages are shown.
-pub(super) const GUESSED_FOR: usize = 100;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arm {
     /// No arm has been taken yet.
@@ -197,7 +193,7 @@ impl Preprocessor<'_> {
                 name.span,
                 name.expansion,
             );
-            let may_guess = self.guessed.len() < GUESSED_FOR;
+            let may_guess = self.guessed.len() < spelling::GUESSED_FOR;
             let meant = if may_guess && self.guessed.insert(name.span) {
                 let mut known: Vec<&str> = self.defines.keys().map(|k| &**k).collect();
                 known.sort_unstable();

@@ -1,6 +1,6 @@
 //! Directives of a single line; the other modules handle blocks.
 
-use super::{MAX_INCLUDED, MAX_INCLUDES, Preprocessor, defines::Define, environment::Environment};
+use super::{MAX_INCLUDES, Preprocessor, defines::Define, environment::Environment};
 use crate::LintLevel;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -243,8 +243,8 @@ impl Preprocessor<'_> {
             );
             return;
         };
-        self.files_included += 1;
-        if self.files_included > MAX_INCLUDES {
+        self.included += 1;
+        if self.included > MAX_INCLUDES {
             let what = format!("more than {MAX_INCLUDES} files were included");
             self.limit(&what, span, directive.expansion);
             return;
@@ -267,11 +267,7 @@ impl Preprocessor<'_> {
                     self.stopped = true;
                     return;
                 }
-                self.bytes_included += text.len();
-                if self.bytes_included > MAX_INCLUDED {
-                    let most = MAX_INCLUDED >> 20;
-                    let what = format!("the included files have more than {most} MiB together");
-                    self.limit(&what, span, directive.expansion);
+                if !self.keep(text.len(), span, directive.expansion) {
                     return;
                 }
                 let lines = self.read(&path, text, Some(span));

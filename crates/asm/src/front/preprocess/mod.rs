@@ -48,15 +48,13 @@ const SCALE: usize = if cfg!(fuzzing) { 50 } else { 1 };
 const MAX_LINES: usize = 500_000 / SCALE;
 /// Files that may be included, each as often as it is: reading one takes longer than a line.
 const MAX_INCLUDES: usize = 20_000 / SCALE;
-/// Bytes of all included files together, each as often as it is included: they are kept for messages.
-/// Those of a real program have a few megabytes.
-const MAX_INCLUDED: usize = (32 << 20) / SCALE;
 /// Tokens that substitution, expansion and output may make.
 const MAX_TOKENS: usize = 8_000_000 / SCALE;
 /// Number of bytes, or of tokens or lines that are only passed over, that count as one token made.
 const QUICK: usize = 16;
-/// Bytes kept for messages: the names and arguments of all uses of macros and defines, and the
-/// messages themselves. Those of a real program have a few megabytes.
+/// Bytes kept for messages: the text of included files, each as often as it is included, the names
+/// and arguments of all uses of macros and defines, and the messages themselves. Those of a real
+/// program have a few megabytes.
 const MAX_KEPT: usize = (128 << 20) / SCALE;
 /// Maximum number of tokens in a line.
 const MAX_LINE_TOKENS: usize = 100_000;
@@ -104,8 +102,7 @@ pub fn preprocess(
         paths: Vec::new(),
         depth: 0,
         executed: 0,
-        files_included: 0,
-        bytes_included: 0,
+        included: 0,
         made: 0,
         kept: 0,
         errors: 0,
@@ -150,8 +147,7 @@ struct Preprocessor<'a> {
     paths: Vec<String>,
     depth: usize,
     executed: usize,
-    files_included: usize,
-    bytes_included: usize,
+    included: usize,
     made: usize,
     kept: usize,
     errors: usize,

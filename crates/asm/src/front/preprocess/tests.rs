@@ -464,22 +464,6 @@ fn missing_and_endless_includes() {
 }
 
 #[test]
-fn included_text_has_a_limit_in_bytes() {
-    let large = "; a comment\n".repeat(100_000);
-    let main = |times: usize| "#include \"large\"\n".repeat(times) + "nop";
-    let said = |times: usize| {
-        let main = main(times);
-        let files = [("main.uc", &*main), ("large", &*large)];
-        let run = run_files(&files, &Options::default());
-        let messages = run.diagnostics.into_iter().map(|it| it.message);
-        messages.collect::<Vec<_>>()
-    };
-    assert!(said(20).is_empty());
-    let most = "the included files have more than 32 MiB together";
-    assert_eq!(said(40), [most]);
-}
-
-#[test]
 fn command_line_definitions() {
     let options = Options {
         defines: vec![("N".into(), "5".into()), ("0".into(), String::new())],

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::{lines, one, run};
+use super::{lines, one, run, run_files};
+use crate::Options;
 use crate::diagnostic::Diagnostic;
-use crate::front::preprocess::conditions::GUESSED_FOR;
 use crate::front::preprocess::{MAX_ERRORS, MAX_REMARKS};
+use crate::spelling::GUESSED_FOR;
 
 #[test]
 fn endless_expansion_is_stopped() {
@@ -66,9 +67,25 @@ fn a_large_expansion_stays_linear() {
     assert_eq!(run.made.lines.len(), 100_000);
 }
 
+const TOO_MUCH_TEXT: &str =
+    "included files, macro arguments and messages have more than 128 MiB of text together";
+
+#[test]
+fn included_files_have_a_limit_in_bytes() {
+    let large = "; a comment\n".repeat(800_000);
+    let said = |times: usize| {
+        let main = "#include \"large\"\n".repeat(times) + "nop";
+        let files = [("main.uc", &*main), ("large", &*large)];
+        let run = run_files(&files, &Options::default());
+        let messages = run.diagnostics.into_iter().map(|it| it.message);
+        messages.collect::<Vec<_>>()
+    };
+    assert!(said(2).is_empty());
+    assert_eq!(said(20), [TOO_MUCH_TEXT]);
+}
+
 #[test]
 fn arguments_have_a_limit_in_bytes() {
-    let most = "macro arguments and messages have more than 128 MiB of text together";
     let long = "a".repeat(60_000);
     for head in ["#define use(x)", "#macro use(x)\n#endm"] {
         let said = |times: usize| {
@@ -77,7 +94,7 @@ fn arguments_have_a_limit_in_bytes() {
             messages.collect::<Vec<_>>()
         };
         assert!(said(2_000).is_empty(), "{head}");
-        assert_eq!(said(2_300), [most], "{head}");
+        assert_eq!(said(2_300), [TOO_MUCH_TEXT], "{head}");
     }
 }
 
