@@ -67,12 +67,10 @@ impl Messages {
                 continue;
             }
             let text = render_diagnostic(diagnostic, sources);
-            if !self.rendered.contains(&text) {
-                *before += 1;
-                self.items
-                    .push(DiagnosticMessage::new(diagnostic, sources, &text));
-                self.rendered.push(text);
-            }
+            *before += 1;
+            self.items
+                .push(DiagnosticMessage::new(diagnostic, sources, &text));
+            self.rendered.push(text);
         }
     }
 
