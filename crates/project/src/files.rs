@@ -16,7 +16,7 @@ pub use disk::Disk;
 pub use memory::MemoryFiles;
 pub use noted::{Input, NotedFiles};
 pub use overlay::{Overlay, canonical};
-pub use shown::{folder_of, shown_source};
+pub use shown::shown_source;
 
 /// The kind of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

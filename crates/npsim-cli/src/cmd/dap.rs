@@ -9,7 +9,6 @@ use anyhow::Context as _;
 use clap::{Args, Parser};
 use npsim::asm::spelling::closest;
 use npsim::diagnostics::render_problem;
-use npsim::files::folder_of;
 use npsim::problem::{Problem, Problems};
 use serde_json::Value;
 
@@ -71,7 +70,7 @@ fn serve(mut server: Server) -> anyhow::Result<()> {
     let (target, memory) = debugged.target();
     let mut io = Ok(());
     let made = with_debugger(&debugged.system, target, memory, |debugger| {
-        io = server.debug(&launch, debugger, &folder_of(target));
+        io = server.debug(&launch, debugger, target);
         Ok(())
     });
     io?;

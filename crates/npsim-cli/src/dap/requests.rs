@@ -50,10 +50,10 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if the streams break, or the input violates the protocol.
-    pub fn debug(&mut self, launch: &Launch, debugger: Debugger, folder: &Path) -> io::Result<()> {
+    pub fn debug(&mut self, launch: &Launch, debugger: Debugger, target: &Path) -> io::Result<()> {
         let debugger = self.begin(launch, debugger)?;
         let entry = launch.arguments.get("stopOnEntry").and_then(Value::as_bool);
-        Session::new(self, debugger, folder, entry.unwrap_or(true)).serve()
+        Session::new(self, debugger, target, entry.unwrap_or(true)).serve()
     }
 }
 
@@ -317,8 +317,8 @@ impl Session<'_> {
             let body = self.shown(&asked.expression, value?, thread, asked);
             return Ok((Some(body), FollowUp::Nothing));
         }
-        let folder = self.folder.clone();
-        let sources = |file: &str| shown_source(Path::new(file), &folder);
+        let target = self.target.clone();
+        let sources = |file: &str| shown_source(Path::new(file), &target);
         self.debugger.select(thread)?;
         match execute(&mut self.debugger, &sources, &asked.expression) {
             Ok(answer) => {
@@ -501,9 +501,8 @@ impl Session<'_> {
         let file = files.find(|file| npsim_image::same_file(file, &path));
         let file =
             file.ok_or_else(|| DebugError::new(format!("no program has a file `{path}`")))?;
-        let text = shown_source(Path::new(file), &self.folder).ok_or_else(|| {
-            let why = "it is no source of at most 64 MiB that can be read";
-            DebugError::new(format!("`{file}` is not shown: {why}"))
+        let text = shown_source(Path::new(file), &self.target).ok_or_else(|| {
+            DebugError::new(format!("`{file}` is no readable source of at most 64 MiB"))
         })?;
         Ok(json!({ "content": text, "mimeType": "text/plain" }))
     }

@@ -12,8 +12,8 @@ use super::server::Server;
 pub(super) struct Session<'s> {
     pub server: &'s mut Server,
     pub debugger: Debugger,
-    /// The folder of the debugged image or project.
-    pub folder: PathBuf,
+    /// The debugged image or project.
+    pub target: PathBuf,
     /// The breakpoints set by each request.
     pub points: BTreeMap<String, Vec<u32>>,
     /// The instructions of the lines offered to the client as jump targets, two targets per line.
@@ -31,13 +31,13 @@ impl<'s> Session<'s> {
     pub fn new(
         server: &'s mut Server,
         debugger: Debugger,
-        folder: &Path,
+        target: &Path,
         stops_on_entry: bool,
     ) -> Self {
         Self {
             server,
             debugger,
-            folder: folder.to_path_buf(),
+            target: target.to_path_buf(),
             points: BTreeMap::new(),
             targets: Vec::new(),
             filtered: false,

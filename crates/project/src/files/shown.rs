@@ -1,8 +1,9 @@
 //! Sources that are shown because a program says that it was made from them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Disk, Files as _, disk};
+use crate::folder_of;
 
 /// Endings of the names of sources, of microcode and of programs of the core.
 const ENDINGS: [&str; 9] = ["uc", "h", "inc", "ind", "c", "cc", "cpp", "s", "rs"];
@@ -10,35 +11,27 @@ const ENDINGS: [&str; 9] = ["uc", "h", "inc", "ind", "c", "cc", "cpp", "s", "rs"
 /// Returns the text of a source that an image or a program of the core names, if it can be read.
 ///
 /// Any such file may be named there by a stranger. Therefore only regular files of at most 64 MiB
-/// are read, and only those below the folder `beside`, which is that of the image or project,
-/// those below the current folder, and those whose names end as a source's does.
+/// are read, and only those below the folder of `target`, which is the image, the project or its
+/// folder, those below the current folder, and those whose names end as a source's does.
 #[must_use]
-pub fn shown_source(file: &Path, beside: &Path) -> Option<String> {
+pub fn shown_source(file: &Path, target: &Path) -> Option<String> {
     let full = disk::resolved(file).ok()?;
     let below = |folder: &Path| {
-        let folder = if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            folder
-        };
         // Everything is below the root.
         disk::resolved(folder)
             .is_ok_and(|folder| folder.parent().is_some() && full.starts_with(folder))
     };
-    let allowed = is_named_as_source(&full) || below(beside) || below(Path::new(""));
+    let below_target = || {
+        if target.is_dir() {
+            below(target)
+        } else {
+            below(&folder_of(target))
+        }
+    };
+    let allowed = is_named_as_source(&full) || below_target() || below(Path::new("."));
     // The kind comes first: opening a pipe waits for its other end.
     let text = (allowed && full.is_file()).then(|| Disk.read(file).ok())??;
     Some(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// Returns the folder of a target: itself, or that of its file.
-#[must_use]
-pub fn folder_of(target: &Path) -> PathBuf {
-    if target.is_dir() {
-        target.to_path_buf()
-    } else {
-        target.parent().unwrap_or(Path::new("")).to_path_buf()
-    }
 }
 
 fn is_named_as_source(file: &Path) -> bool {
@@ -48,7 +41,7 @@ fn is_named_as_source(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{folder_of, shown_source};
+    use super::shown_source;
     use std::fs;
     use std::path::Path;
 
@@ -60,6 +53,11 @@ mod tests {
             for name in ["a.uc", "A.INC", "b.txt"] {
                 fs::write(folder.join(name), "br[a#]").unwrap();
             }
+        }
+        // A folder, and a file in it.
+        for target in [own.path().to_path_buf(), own.path().join("a.npi")] {
+            let text = shown_source(&own.path().join("b.txt"), &target);
+            assert_eq!(text.as_deref(), Some("br[a#]"));
         }
         let shown = |file: &Path| shown_source(file, own.path());
         for name in ["a.uc", "A.INC", "b.txt"] {
@@ -100,13 +98,5 @@ mod tests {
         let long = fs::File::create(in_own("long.uc")).unwrap();
         long.set_len((64 << 20) + 1).unwrap();
         assert_eq!(shown_source(&in_own("long.uc"), own.path()), None);
-    }
-
-    #[test]
-    fn the_folder_of_a_target_is_itself_or_that_of_its_file() {
-        let own = tempfile::tempdir().unwrap();
-        assert_eq!(folder_of(own.path()), own.path());
-        assert_eq!(folder_of(&own.path().join("a.npi")), own.path());
-        assert_eq!(folder_of(Path::new("a.npi")), Path::new(""));
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use npsim::files::{folder_of, shown_source};
+use npsim::files::shown_source;
 use npsim::problem::Problem;
 use npsim::simulation::Simulation;
 use npsim::traffic::TrafficSource;
@@ -57,7 +57,7 @@ fn too_small(error: BudgetTooSmall) -> Problem {
 /// Sources on disk of the programs of a target, each read at most once.
 #[derive(Debug)]
 pub struct Disk {
-    folder: PathBuf,
+    target: PathBuf,
     known: RefCell<BTreeMap<String, Option<String>>>,
 }
 
@@ -65,14 +65,14 @@ impl Disk {
     /// The sources of an image or a project.
     pub fn of(target: &Path) -> Self {
         Self {
-            folder: folder_of(target),
+            target: target.to_path_buf(),
             known: RefCell::default(),
         }
     }
 
     /// The text of a file, if it is a source that can be read.
     pub fn source(&self, file: &str) -> Option<String> {
-        let read = || shown_source(Path::new(file), &self.folder);
+        let read = || shown_source(Path::new(file), &self.target);
         let mut known = self.known.borrow_mut();
         known.entry(file.to_owned()).or_insert_with(read).clone()
     }
