@@ -3,6 +3,7 @@
 #![no_main]
 
 use std::io::{Cursor, sink};
+use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
 use npsim::debug::Debugger;
@@ -39,7 +40,7 @@ fuzz_target!(|input: &[u8]| {
     let mut server = Server::new(Cursor::new(stream), sink());
     match server.launch() {
         Ok(Some(launch)) => {
-            if let Err(error) = server.debug(&launch, debugger()) {
+            if let Err(error) = server.debug(&launch, debugger(), Path::new("forward")) {
                 assert!(!error.to_string().is_empty());
             }
         }

@@ -15,3 +15,4 @@ pub(crate) mod returns;
 pub(crate) mod scope;
 pub(crate) mod select;
 pub(crate) mod webs;
+pub(crate) mod worklist;

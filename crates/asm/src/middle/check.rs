@@ -142,10 +142,12 @@ fn counts_after(items: &[Item], flow: &FlowGraph, item: usize) -> bool {
     while let Some(next) = open.pop() {
         match items.get(next) {
             Some(Item::Micro(micro)) if micro.template.shifts_indirectly() => return true,
-            Some(Item::Hint(_)) if seen.insert(next) => {
-                open.extend(flow.successors[next].iter().map(|edge| edge.to));
+            Some(Item::Micro(_)) => {}
+            Some(Item::Hint(_)) | None => {
+                if seen.insert(next) {
+                    open.extend(flow.successors[next].iter().map(|edge| edge.to));
+                }
             }
-            _ => {}
         }
     }
     false

@@ -1,6 +1,7 @@
 //! The control-flow graph.
 
 use npsim_isa::{CtxArb, FlowClass as Kind, Instruction};
+use rustc_hash::FxHashMap;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -8,19 +9,23 @@ use crate::middle::labels::Labels;
 use crate::middle::program::{Item, Micro, SignalRef, SymbolReference};
 use crate::middle::returns::Returns;
 
-/// An edge from one item to another.
+/// An edge from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The following item; the number of items stands for the end of the program.
+    /// The following node.
     pub to: usize,
     /// Signals that have arrived when this edge is taken.
     pub awaited: Vec<SignalRef>,
 }
 
 /// The control-flow graph of a program.
+///
+/// Its nodes are the items, the end of the program, and *junctions*: all indirect jumps with the
+/// same possible targets lead to one junction, and only this has an edge to each target. Otherwise
+/// a program of many returns and many labels would have an edge for each pair.
 #[derive(Clone, Debug)]
 pub struct FlowGraph {
-    /// Outgoing edges of each item.
+    /// Outgoing edges of each node.
     pub successors: Vec<Vec<Edge>>,
     /// Target item of the label operand of each instruction, by item.
     pub targets: Vec<Option<usize>>,
@@ -29,20 +34,60 @@ pub struct FlowGraph {
 }
 
 impl FlowGraph {
-    /// Returns the items reachable from the start, and whether the end is reachable.
+    /// Number of items, which are the first nodes.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.successors.len()
+    }
+
+    /// The node that stands for the end of the program, after the items and before the junctions.
+    fn end(&self) -> usize {
+        self.items()
+    }
+
+    /// Returns the nodes reachable from the start, and whether the end is reachable.
     #[must_use]
     pub fn reachable(&self) -> (Vec<bool>, bool) {
-        let count = self.successors.len();
-        let mut seen = vec![false; count + 1];
+        let mut seen = vec![false; self.nodes()];
         let mut open = vec![0];
-        while let Some(item) = open.pop() {
-            if std::mem::replace(&mut seen[item], true) || item == count {
-                continue;
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut seen[node], true) {
+                open.extend(self.successors[node].iter().map(|edge| edge.to));
             }
-            open.extend(self.successors[item].iter().map(|edge| edge.to));
         }
-        let end = seen.pop().unwrap_or(false);
+        let end = seen[self.end()];
         (seen, end)
+    }
+}
+
+/// The junctions of a graph, by their targets.
+#[derive(Default)]
+struct Junctions {
+    known: FxHashMap<Vec<usize>, usize>,
+}
+
+impl Junctions {
+    /// Returns the edges of an indirect jump.
+    fn lead(&mut self, targets: Vec<usize>, successors: &mut Vec<Vec<Edge>>) -> Vec<Edge> {
+        let edge = |to| Edge {
+            to,
+            awaited: Vec::new(),
+        };
+        if targets.len() < 2 {
+            return targets.into_iter().map(edge).collect();
+        }
+        let edges: Vec<Edge> = targets.iter().copied().map(edge).collect();
+        let junction = *self.known.entry(targets).or_insert_with(|| {
+            successors.push(edges);
+            successors.len() - 1
+        });
+        vec![edge(junction)]
     }
 }
 
@@ -64,6 +109,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
                     awaited: Vec::new(),
                 }]
             })
+            .chain([Vec::new()])
             .collect(),
         targets: vec![None; items.len()],
         entered: vec![false; items.len() + 1],
@@ -109,13 +155,14 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
     for target in flow.targets.iter().flatten().chain(&returns) {
         flow.entered[*target] = true;
     }
+    let mut junctions = Junctions::default();
     for (i, item) in items.iter().enumerate() {
         let Some(micro) = item.micro() else { continue };
         let shadow = shadow(items, i, micro, diagnostics);
         let last = shadow.last().copied().unwrap_or(i);
         let target = flow.targets[i];
         let Some(exit) = exit_of(micro, target, || {
-            if micro.target.is_none() {
+            let targets = if micro.target.is_none() {
                 let known = calls.of(items, i, &flow.targets, &flow.entered, |token, scope| {
                     labels.item(token, scope).ok()
                 });
@@ -134,7 +181,8 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
                     .iter()
                     .filter_map(|token| resolve(token, micro.scope, diagnostics))
                     .collect()
-            }
+            };
+            junctions.lead(targets, &mut flow.successors)
         }) else {
             continue;
         };
@@ -218,7 +266,7 @@ fn shadow(
 fn exit_of(
     micro: &Micro,
     target: Option<usize>,
-    indirect: impl FnOnce() -> Vec<usize>,
+    indirect: impl FnOnce() -> Vec<Edge>,
 ) -> Option<Exit> {
     let to = |awaited: Vec<SignalRef>| target.map(|to| Edge { to, awaited }).into_iter().collect();
     let tested: Vec<SignalRef> = micro.tested.iter().map(|used| used.signal).collect();
@@ -241,13 +289,7 @@ fn exit_of(
             }
         }
         Kind::Jump => Exit {
-            taken: indirect()
-                .into_iter()
-                .map(|to| Edge {
-                    to,
-                    awaited: Vec::new(),
-                })
-                .collect(),
+            taken: indirect(),
             falls: None,
         },
         Kind::Arbitration => match template {

@@ -8,6 +8,7 @@ use crate::middle::flow::FlowGraph;
 use crate::middle::groups::Groups;
 use crate::middle::program::{Item, Micro, OperandValue, Side, SignalRef, cell, words};
 use crate::middle::scope::Symbols;
+use crate::middle::worklist::Worklist;
 
 /// A short list of numbers, as items have them.
 pub type Few = SmallVec<[usize; 4]>;
@@ -125,11 +126,9 @@ pub fn analyse(items: &[Item], flow: &FlowGraph, symbols: &Symbols, groups: &Gro
         .map(|item| effect(item, symbols, groups))
         .collect();
     let sets = |i: usize| effects[i].sets.iter().copied();
-    let live_in = backward(flow, |i| &effects[i].uses, sets);
+    let mut live_in = backward(flow, |i| &effects[i].uses, sets);
     let after = |i: usize, sets: &[BitSet]| {
-        let mut following = flow.successors[i]
-            .iter()
-            .filter_map(|edge| sets.get(edge.to));
+        let mut following = flow.successors[i].iter().map(|edge| &sets[edge.to]);
         let mut out = following.next().cloned().unwrap_or_default();
         for set in following {
             out.union_with(set);
@@ -170,6 +169,7 @@ pub fn analyse(items: &[Item], flow: &FlowGraph, symbols: &Symbols, groups: &Gro
         signals.push(set);
         signals_awaited.push(awaited);
     }
+    live_in.truncate(items.len());
     Liveness {
         signals_at_entry: signals_in.first().cloned().unwrap_or_default(),
         live_in,
@@ -179,52 +179,46 @@ pub fn analyse(items: &[Item], flow: &FlowGraph, symbols: &Symbols, groups: &Gro
     }
 }
 
-/// Returns what is used before it is killed from the start of each item, by backward iteration.
+/// Returns what is used before it is killed from the start of each node, by backward iteration;
+/// `uses` and `kills` are those of an item.
 pub fn backward<'a, K: IntoIterator<Item = usize>>(
     flow: &FlowGraph,
     uses: impl Fn(usize) -> &'a [usize],
     kills: impl Fn(usize) -> K,
 ) -> Vec<BitSet> {
-    let count = flow.successors.len();
-    let mut live = vec![BitSet::default(); count];
+    let mut live = vec![BitSet::default(); flow.nodes()];
     let mut set = BitSet::default();
     let before = predecessors(flow);
-    let mut open: Vec<usize> = (0..count).collect();
-    let mut waiting = vec![true; count];
-    while let Some(i) = open.pop() {
-        waiting[i] = false;
+    let mut open = Worklist::backward(flow);
+    while let Some(i) = open.take() {
         set.clear();
         for edge in &flow.successors[i] {
-            if let Some(next) = live.get(edge.to) {
-                set.union_with(next);
+            set.union_with(&live[edge.to]);
+        }
+        if i < flow.items() {
+            for cell in kills(i) {
+                set.remove(cell);
             }
-        }
-        for cell in kills(i) {
-            set.remove(cell);
-        }
-        for &cell in uses(i) {
-            set.insert(cell);
+            for &cell in uses(i) {
+                set.insert(cell);
+            }
         }
         if !live[i].union_with(&set) {
             continue;
         }
         for &earlier in &before[i] {
-            if !std::mem::replace(&mut waiting[earlier], true) {
-                open.push(earlier);
-            }
+            open.add(earlier);
         }
     }
     live
 }
 
-/// Returns the predecessors of each item.
+/// Returns the predecessors of each node.
 fn predecessors(flow: &FlowGraph) -> Vec<Few> {
-    let mut before = vec![Few::new(); flow.successors.len()];
+    let mut before = vec![Few::new(); flow.nodes()];
     for (i, edges) in flow.successors.iter().enumerate() {
         for edge in edges {
-            if let Some(list) = before.get_mut(edge.to) {
-                list.push(i);
-            }
+            before[edge.to].push(i);
         }
     }
     before
@@ -254,18 +248,16 @@ fn in_flight(items: &[Item], flow: &FlowGraph, effects: &[Effect]) -> Vec<BitSet
             state.remove(k);
         }
     };
-    let mut before = vec![BitSet::default(); items.len()];
+    let mut before = vec![BitSet::default(); flow.nodes()];
     let mut after = before.clone();
     let mut state = BitSet::default();
-    let mut open: Vec<usize> = (0..items.len()).rev().collect();
-    let mut waiting = vec![true; items.len()];
-    while let Some(i) = open.pop() {
-        waiting[i] = false;
+    let mut open = Worklist::forward(flow);
+    while let Some(i) = open.take() {
         state.clone_from(&before[i]);
-        if let Item::Hint(hint) = &items[i] {
+        if let Some(Item::Hint(hint)) = items.get(i) {
             ended(&mut state, &hint.completed);
         }
-        if let Some(k) = index[i] {
+        if let Some(&Some(k)) = index.get(i) {
             // The signal is reused: whatever it announced before is finished or lost.
             state.insert(k);
         }
@@ -273,13 +265,11 @@ fn in_flight(items: &[Item], flow: &FlowGraph, effects: &[Effect]) -> Vec<BitSet
         for edge in &flow.successors[i] {
             state.clone_from(&after[i]);
             ended(&mut state, &edge.awaited);
-            if let Some(next) = before.get_mut(edge.to)
-                && next.union_with(&state)
-                && !std::mem::replace(&mut waiting[edge.to], true)
-            {
-                open.push(edge.to);
+            if before[edge.to].union_with(&state) {
+                open.add(edge.to);
             }
         }
     }
+    after.truncate(items.len());
     after
 }

@@ -11,6 +11,7 @@ use crate::middle::flow::FlowGraph;
 use crate::middle::liveness::{Few, backward};
 use crate::middle::program::{Item, OperandValue, Side, VariableId, cell};
 use crate::middle::scope::{RegisterFile, Symbols};
+use crate::middle::worklist::Worklist;
 
 /// A write of a variable; the first ones stand for the values at the start.
 #[derive(Clone, Copy)]
@@ -192,7 +193,7 @@ impl WritePlaces {
     }
 }
 
-/// Returns the writes that may reach the start of each item, by position, for the variables that
+/// Returns the writes that may reach the start of each node, by position, for the variables that
 /// are wanted there.
 fn reaching(
     flow: &FlowGraph,
@@ -201,37 +202,32 @@ fn reaching(
     places: &WritePlaces,
     wanted: &[BitSet],
 ) -> Vec<BitSet> {
-    let count = made.len();
-    let mut before = vec![BitSet::default(); count];
+    let mut before = vec![BitSet::default(); flow.nodes()];
     if let (Some(start), Some(wanted)) = (before.first_mut(), wanted.first()) {
         for variable in wanted.iter() {
             start.insert(places.place[variable]);
         }
     }
-    let mut open: Vec<usize> = (0..count).rev().collect();
-    let mut waiting = vec![true; count];
+    let mut open = Worklist::forward(flow);
     let mut state = BitSet::default();
     let mut passed = BitSet::default();
-    while let Some(i) = open.pop() {
-        waiting[i] = false;
+    while let Some(i) = open.take() {
         state.clone_from(&before[i]);
-        for &write in &made[i] {
+        let own = made.get(i).map(Few::as_slice).unwrap_or_default();
+        for &write in own {
             state.remove_range(places.of(writes[write].variable));
         }
         // Two writes of a name in one instruction are both its last write.
-        for &write in &made[i] {
+        for &write in own {
             state.insert(places.place[write]);
         }
         for edge in &flow.successors[i] {
-            let Some(next) = before.get_mut(edge.to) else {
-                continue;
-            };
             passed.clear();
             for variable in wanted[edge.to].iter() {
                 passed.add_range(&state, places.of(variable));
             }
-            if next.union_with(&passed) && !std::mem::replace(&mut waiting[edge.to], true) {
-                open.push(edge.to);
+            if before[edge.to].union_with(&passed) {
+                open.add(edge.to);
             }
         }
     }

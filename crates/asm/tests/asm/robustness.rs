@@ -353,3 +353,13 @@ fn mistakes_by_the_thousand_cost_little() {
         );
     }
 }
+
+#[test]
+fn thousands_of_returns_to_any_of_thousands_of_labels_assemble() {
+    let blocks = (0..4_000).map(|n| format!("l{n}#:\nrtn[x]\n"));
+    let text = format!(".reg x\nimmed[x, 0]\n{}", blocks.collect::<String>());
+    // This would take minutes if each return had an edge to each label.
+    let assembly = run(&text);
+    let image = assembly.image.expect("it assembles");
+    assert_eq!(image.words.len(), 4_001);
+}

@@ -209,10 +209,9 @@ fn walk(program: &AllocatedProgram, choices: &[u8]) {
     let mut walk = Walk::new(program);
     let mut item = 0;
     for &choice in choices {
-        if item >= program.selection.items.len() {
-            break;
+        if item < program.selection.items.len() {
+            walk.step(item);
         }
-        walk.step(item);
         let edges = &program.flow.successors[item];
         if edges.is_empty() {
             break;
