@@ -357,7 +357,7 @@ fn check_any(
             ExpansionId::ROOT,
         );
         let place = place.note(
-            "Directives, macro definitions and lines that a condition leaves out make no words.",
+            "Directives, macro definitions and lines excluded by a condition produce no words.",
         );
         diagnostics.push(if has_macros {
             // A file of macros only is not a mistake, but yields no image.
@@ -367,7 +367,7 @@ fn check_any(
             }
         } else {
             place.help(
-                "write at least `ctx_arb[kill]`, or look for an #if that leaves the program out",
+                "write at least `ctx_arb[kill]`, or look for an #if that excludes the program",
             )
         });
     }

@@ -68,7 +68,7 @@ words! {
     /// Declarations of names.
     DeclarationDirective {
         Reg: ".reg", ".reg [read] [write] [volatile] [global] name ...",
-            "Declares registers; the sigil of a name says of which kind.";
+            "Declares registers; the sigil of a name gives its kind.";
         Sig: ".sig", ".sig [volatile] [global] name ...", "Declares signals.";
         ImportVar: ".import_var", ".import_var name ...",
             "Names constants that the loader supplies.";
@@ -117,7 +117,7 @@ words! {
         RegAddr: ".reg_addr", ".reg_addr name number A|B",
             "The general-purpose register gets this number and bank.";
         NumContexts: ".num_contexts", ".num_contexts 4|8",
-            "How many contexts the program is made for; 8 if it is not said.";
+            "How many contexts the program is made for; 8 if not given.";
         InitNnMode: ".init_nn_mode", ".init_nn_mode neighbor|self",
             "Which microengine writes the next-neighbour registers: the one before, or this one.";
         Init: ".init", ".init register|memory+offset value",
@@ -137,7 +137,7 @@ words! {
         OperandSynonym: ".operand_synonym", ".operand_synonym new old",
             "Another name for an operand.";
         Word: ".word", ".word constant",
-            "A word as it stands in the control store, 40 bits: for what no text says.";
+            "A 40-bit word exactly as in the control store, for what has no text form.";
     }
 }
 
@@ -185,7 +185,7 @@ words! {
         Elif: "#elif", "#elif expression", "Another arm of an `#if`.";
         Else: "#else", "#else", "The lines count if no arm before did.";
         Endif: "#endif", "#endif", "Ends an `#if`, `#ifdef` or `#ifndef`.";
-        Include: "#include", "#include \"file\"", "The text of the file stands here.";
+        Include: "#include", "#include \"file\"", "Inserts the text of the file.";
         Macro: "#macro", "#macro name(a, b)",
             "The lines up to `#endm` stand for `name(x, y)`; names may differ in the number of parameters only.";
         Endm: "#endm", "#endm", "Ends a macro.";
@@ -195,7 +195,7 @@ words! {
         For: "#for", "#for NAME [a, b, c]",
             "The lines up to `#endloop` are repeated with the name standing for each value.";
         Repeat: "#repeat", "#repeat expression",
-            "The lines up to `#endloop` are repeated so many times.";
+            "The lines up to `#endloop` are repeated that many times.";
         Endloop: "#endloop", "#endloop", "Ends a `#while`, `#for` or `#repeat`.";
         Error: "#error", "#error \"text\"", "An error with this text.";
         Warning: "#warning", "#warning \"text\"", "A warning with this text.";

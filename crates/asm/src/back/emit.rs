@@ -134,7 +134,7 @@ impl<'a> Emitter<'a> {
                 return Err(place
                     .error(
                         codes::IMPORT_VALUE,
-                        format!("the import `{}` can stand only in `immed`", name.text),
+                        format!("the import `{}` can be used only in `immed`", name.text),
                     )
                     .help("load it into a register with `immed` first"));
             }
@@ -197,7 +197,7 @@ impl<'a> Emitter<'a> {
             let register = match variable.map(|id| self.assignment.register(id)) {
                 Some(Operand::STransfer(n)) => TransferRegister::S(n),
                 Some(Operand::DTransfer(n)) => TransferRegister::D(n),
-                other => unreachable!("{other:?} is no transfer register"),
+                other => unreachable!("{other:?} is not a transfer register"),
             };
             match &mut instruction {
                 Instruction::Command(command) => command.transfer = register,
@@ -321,7 +321,7 @@ impl<'a> Emitter<'a> {
                 | Operand::STransfer(n)
                 | Operand::DTransfer(n)
                 | Operand::Nn(n) => i64::from(n),
-                other => unreachable!("{other} is no register that is allocated"),
+                other => unreachable!("{other} is not an allocated register"),
             },
         })
     }
@@ -387,7 +387,7 @@ impl<'a> Emitter<'a> {
                         format!("the value of the import `{}` is not known here", name.text),
                     )
                     .note("An initial value is written before the loader fills in imports.")
-                    .help("give it with `--import NAME=VALUE` or `import` of the project file, or load it with `immed`")
+                    .help("give the value with `--import NAME=VALUE` or `import` of the project file, or load it with `immed`")
             })
         };
         constant::resolve(value, place, |reference| {

@@ -61,9 +61,9 @@ fn lone_return(text: &str) -> Option<Diagnostic> {
         lo: at as u32,
         hi: at as u32 + 1,
     };
-    let message = "a carriage return stands alone and does not end the line";
+    let message = "a carriage return alone does not end the line";
     let error = Diagnostic::error(codes::INVALID_CHARACTER, message, span, ExpansionId::ROOT);
-    Some(error.help("end each line with a line feed, or with both"))
+    Some(error.help("end each line with a line feed, or with a carriage return and a line feed"))
 }
 
 /// The names that a text defines.

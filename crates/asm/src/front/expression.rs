@@ -223,7 +223,7 @@ impl Expression {
                         self.expansion,
                     )
                     .also(right.span, right.expansion, "this is 0")
-                    .help("test it before with `#if`, or choose between two values with `? :`"),
+                    .help("test the divisor first with `#if`, or choose between two values with `? :`"),
                 ));
             }
             B::Divide => a.checked_div(b),

@@ -159,7 +159,7 @@ fn instruction_without_brackets(statement: &[Token]) -> Option<Diagnostic> {
     let error = |message: String| {
         place
             .error(codes::SYNTAX, message)
-            .label("operands stand in brackets")
+            .label("operands must be in brackets")
     };
     if let Some(row) = mnemonic(&word) {
         return Some(bracketed(row, &word, error, name, operands));
@@ -192,12 +192,12 @@ fn bracketed(
 ) -> Diagnostic {
     let Some(most) = operand_count(row) else {
         return error(format!("`{word}` takes no operands"))
-            .label("stands alone")
+            .label("has no operands")
             .help(format!("write `{}`", row.syntax));
     };
     let round = enclosed(operands);
     let error = error(match round {
-        Some(_) => format!("the operands of `{word}` stand in square brackets"),
+        Some(_) => format!("the operands of `{word}` must be in square brackets"),
         None => format!("the operands of `{word}` have no brackets"),
     });
     let parts: Vec<&[Token]> = parts(round.unwrap_or(operands));
@@ -269,7 +269,7 @@ fn assignment(statement: &[Token]) -> Option<Diagnostic> {
     let (target, operator, value) = split_assignment(statement)?;
     let target = spell(target);
     let error = SourcePlace::of(statement.first()?)
-        .error(codes::SYNTAX, "there are no assignments here")
+        .error(codes::SYNTAX, "assignments are not supported")
         .label("an instruction names its destination first");
     let sides = match operator {
         Some(operator) => Some((target.clone(), operator.clone(), value)),
@@ -282,7 +282,7 @@ fn assignment(statement: &[Token]) -> Option<Diagnostic> {
         Some((left, operator, right)) => computed(&target, &left, &operator, right),
     };
     let Some(written) = written else {
-        return Some(error.help("compute with one instruction a step, as in `alu[a, b, +, c]`"));
+        return Some(error.help("write one instruction per step, as in `alu[a, b, +, c]`"));
     };
     let error = error.help(format!("write `{written}`"));
     let place = SourcePlace::of_all(statement)?;

@@ -409,8 +409,8 @@ impl Lexer<'_> {
                     error.level = Severity::Warning;
                     *error = error
                         .clone()
-                        .note("It is read as the end of the macro's arguments.")
-                        .help(format!("close them with `{wanted}`"))
+                        .note("The bracket is read as the end of the macro's arguments.")
+                        .help(format!("close the arguments with `{wanted}`"))
                         .patch(span, wanted);
                     let close = self.interner.get(wanted);
                     if let Some(last) = self.line.tokens.last_mut() {

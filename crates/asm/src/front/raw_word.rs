@@ -70,7 +70,7 @@ fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Dia
                 .unwrap_or(place)
                 .error(
                     codes::CONSTANT_RANGE,
-                    format!("{value:#x} is no word of the control store"),
+                    format!("{value:#x} is not a word of the control store"),
                 )
                 .help("a word has 40 bits: 0 to 0xffffffffff")
         })?;

@@ -49,7 +49,7 @@ impl SourcePlace {
         self.error(codes::UNKNOWN_INSTRUCTION, newer.to_string())
             .label(format!("only from {since} on"))
             .help(format!(
-                "choose a chip with {since} microengines, or write it with older instructions"
+                "choose a chip with {since} microengines, or replace the instruction with older ones"
             ))
     }
 
@@ -171,7 +171,7 @@ impl UnknownDirective<'_> {
             let meant = meant.word().name;
             return diagnostic
                 .help(format!(
-                    "write `{meant}` here: the preprocessor carries it out"
+                    "write `{meant}` instead; it is a preprocessor directive"
                 ))
                 .patch(place.span, meant);
         }
@@ -179,7 +179,7 @@ impl UnknownDirective<'_> {
             Some(near) => diagnostic
                 .help(format!("did you mean `{near}`?"))
                 .patch(place.span, near),
-            None => diagnostic.help("remove it, or write what it stands for with instructions"),
+            None => diagnostic.help("remove the directive, or write its effect with instructions"),
         }
     }
 

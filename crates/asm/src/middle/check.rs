@@ -54,8 +54,8 @@ pub fn neighbours(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagno
                     } else {
                         "no ALU instruction comes right before it"
                     })
-                    .note("Only the instruction executed directly before counts; a `nop` in between spoils it.")
-                    .help("put the `alu` that computes it directly in front");
+                    .note("Only the instruction executed directly before counts, not one before a `nop`.")
+                    .help("put the `alu` that computes it directly before this instruction");
                 if let (Some(before), false) = (before, entered) {
                     diagnostic = diagnostic.also(
                         before.place.span,
@@ -102,7 +102,7 @@ fn no_count(micro: &Micro, before: &Micro) -> Diagnostic {
                 micro.mnemonic
             ),
         )
-        .label("shifts by what is left there by chance")
+        .label("shifts by an undefined count")
         .also(
             before.place.span,
             before.place.expansion,
@@ -278,7 +278,7 @@ pub fn awaited(
                 )
                 .note("Its registers stay in use for ever, and the signal stays raised.")
                 .help(format!(
-                    "wait with `ctx_arb[{0}]` or `br_signal[{0}, label#]`, or say `.io_completed {0}`",
+                    "wait with `ctx_arb[{0}]` or `br_signal[{0}, label#]`, or write `.io_completed {0}`",
                     symbols.signals[id].name
                 )),
         );
@@ -384,7 +384,7 @@ pub fn names(
                         "declared here",
                     )
                     .help(format!(
-                        "set it first, or say `.init {} 0` or `.set {}`",
+                        "set it first, or write `.init {} 0` or `.set {}`",
                         variable.name, variable.name
                     )),
             );
@@ -465,16 +465,16 @@ fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic
                 place
                     .warning(
                         codes::READ_BEFORE_WRITE,
-                        format!("`{}` is read, and nothing ever writes it", variable.name),
+                        format!("`{}` is read but never written", variable.name),
                     )
-                    .label("holds what it held at power-up")
+                    .label("keeps its value from power-up")
                     .also(
                         variable.place.span,
                         variable.place.expansion,
                         "declared here",
                     )
                     .help(format!(
-                        "set it once before, or say `.init {0} 0`, or `.set {0}` if others do",
+                        "set it first, or write `.init {0} 0`, or `.set {0}` if it is written elsewhere",
                         variable.name
                     )),
             );

@@ -321,7 +321,7 @@ impl Walk<'_> {
                     entry.place.expansion,
                     format!("`{other}` is declared here"),
                 )
-                .note("The name of a transfer register with a number at its end is that of an array's element, too.")
+                .note("The name of a transfer register that ends in a number is also the name of an array element.")
                 .help("remove one of the declarations, or give one of them another name"));
         }
         let elements = (0..size.unwrap_or(1))

@@ -67,7 +67,7 @@ fn too_soon(micro: &Micro, name: &str, place: SourcePlace, between: usize) -> Di
     place
         .warning(
             codes::POINTER_TOO_SOON,
-            format!("this still uses the value that {name} had before"),
+            format!("this still uses the old value of {name}"),
         )
         .label(format!(
             "{between} instruction{} between, {gap} are needed",
@@ -131,7 +131,7 @@ fn alignments(micros: &[(usize, &Micro)], flow: &FlowGraph, diagnostics: &mut Ve
             .warning(
                 codes::ALIGN_WITHOUT_PREDECESSOR,
                 format!(
-                    "no `{}` before this one has brought the other half",
+                    "no `{}` before this one supplies the other half",
                     micro.mnemonic
                 ),
             )
@@ -276,7 +276,7 @@ fn transfers(
                         .also(
                             command.place.span,
                             command.place.expansion,
-                            "the command is given here",
+                            "the command is issued here",
                         )
                         .note("Its registers belong to the command until its signal has come.")
                         .help("wait for the signal of the command first"),

@@ -551,7 +551,9 @@ fn instructions_of_a_later_generation_are_refused_by_name() {
         );
         assert_eq!(
             found.help.as_deref(),
-            Some("choose a chip with MEv2 microengines, or write it with older instructions")
+            Some(
+                "choose a chip with MEv2 microengines, or replace the instruction with older ones"
+            )
         );
         let place = assembly.sources.line_column(found.primary.span);
         assert_eq!(place, (1, column), "{text}");

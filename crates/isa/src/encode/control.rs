@@ -193,7 +193,7 @@ fn ctx_arb(arb: &CtxArb) -> Result<u64, EncodeError> {
         return error(
             OperandRole::Signal,
             EncodeErrorKind::Unexpected {
-                reason: "`bpt` and `--` stand alone, without signals",
+                reason: "`bpt` and `--` cannot be combined with signals",
             },
         );
     }

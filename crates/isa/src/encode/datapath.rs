@@ -83,7 +83,11 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
         Instruction::MulLast { width, high, dest } => mul_last(width, high, dest),
         Instruction::Unary { op, dest, src } => {
             if !op.has_dest() {
-                absent(OperandRole::Dest, dest, "it has no destination")?;
+                absent(
+                    OperandRole::Dest,
+                    dest,
+                    "the instruction has no destination",
+                )?;
             }
             let ports = port::assign(NOTHING, present((op.source_role(), src))?)?;
             alu_word(op.code(), wide_dest(dest)?, bank_bit(dest), ports)

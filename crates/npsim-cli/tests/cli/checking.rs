@@ -181,7 +181,7 @@ fn names_of_messages_are_explained() {
     dir.npsim("codes bank-conflict").expect(
         0,
         &[
-            "one bank",
+            "the same bank",
             "    alu[a0, a1, +, a2]",
             "error[bank-conflict]",
             "help: copy one of the registers",

@@ -232,7 +232,7 @@ fn conflict(
         // Both nodes are banks, which differ by definition; no program can cause this.
         return Diagnostic::error(
             codes::BANK_CONFLICT,
-            "the banks of the program disagree",
+            "no assignment of banks suits the program",
             crate::source::Span {
                 file: crate::source::FileId(0),
                 lo: 0,
@@ -259,7 +259,11 @@ fn conflict(
             diagnostic = diagnostic.also(
                 place.span,
                 place.expansion,
-                format!("{} and {} must differ too", name(one), name(two)),
+                format!(
+                    "{} and {} must also be in different banks",
+                    name(one),
+                    name(two)
+                ),
             );
         }
     }
@@ -437,6 +441,5 @@ pub fn too_many(
     if names.len() > available {
         diagnostic = diagnostic.note(format!("That is {} too many.", names.len() - available));
     }
-    diagnostic
-        .help("keep values in local memory, or shorten the way between setting and using them")
+    diagnostic.help("keep values in local memory, or set them closer to where they are used")
 }

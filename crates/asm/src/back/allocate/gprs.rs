@@ -137,7 +137,7 @@ fn absolutes(
                         ),
                     )
                     .note(format!(
-                        "{} absolute registers are asked for in this bank; it has 128, shared with the context-relative ones.",
+                        "{} absolute registers are requested in this bank; it has 128, shared with the context-relative ones.",
                         wanted.len()
                     ))
                     .help("keep shared values in local memory"),

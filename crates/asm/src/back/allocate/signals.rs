@@ -117,7 +117,7 @@ fn failure(problem: &AllocationProblem<'_>, used: &[SignalId], withheld: u32) ->
     let over = size(&names).saturating_sub(available);
     diagnostic
         .label(format!(
-            "{} numbers are needed here; {available} can be given out",
+            "{} numbers are needed here; {available} are available",
             size(&names)
         ))
         .note(format!("That is {over} too many."))

@@ -49,7 +49,7 @@ pub fn builtin(
             function,
         );
         return Some(Err(Box::new(failure.help(
-            "a comma divides arguments; a text with commas in it stands in single quotes",
+            "commas separate arguments; put a text that contains commas in single quotes",
         ))));
     }
     Some(apply(known, function, arguments, resolver))

@@ -117,7 +117,9 @@ fn unexpected(token: &Token, wanted: &str) -> Failure {
             token.expansion,
         )
         .label(format!("{wanted} was expected"))
-        .help("an expression is of values with operators between them, as `(2 * SIZE + 1)`"),
+        .help(
+            "an expression consists of values and operators between them, such as `(2 * SIZE + 1)`",
+        ),
     )
 }
 
@@ -128,7 +130,7 @@ fn too_large(token: &Token) -> Diagnostic {
         token.span,
         token.expansion,
     )
-    .help("compute parts of it with #define_eval")
+    .help("compute parts of the expression with #define_eval")
 }
 
 /// Where parsing failed, and what was expected there.

@@ -462,8 +462,7 @@ fn unknown(function: &Token) -> Diagnostic {
         .map(|word| word.name);
     match closest(&function.text, names) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
-        None => {
-            error.help("conditions know BIT, BYTE, SIGNAL, CTX and INP_STATE besides constants")
-        }
+        None => error
+            .help("the functions are BIT, BYTE, SIGNAL, CTX and INP_STATE, and those of constants"),
     }
 }

@@ -323,7 +323,7 @@ impl Tester<'_, '_> {
             .warning(
                 codes::SIGNED_COMPARE,
                 format!(
-                    "a signed compare takes {value:#x} for {}",
+                    "a signed compare treats {value:#x} as {}",
                     value.cast_signed()
                 ),
             )
@@ -492,10 +492,10 @@ impl Tester<'_, '_> {
                     .place(self.place)
                     .error(
                         codes::CONDITION,
-                        "this has no value that could be computed with or compared",
+                        "this has no value to compute with or compare",
                     )
                     .note("A test gives only a branch; `CTX()` can be compared with a constant.")
-                    .help("put parentheses so that tests are joined by `&&`, `||` and `!` only"));
+                    .help("add parentheses so that tests are joined by `&&`, `||` and `!` only"));
             }
         }
         Ok(())

@@ -44,7 +44,7 @@ impl Preprocessor<'_> {
         if !self.stopped {
             self.report(
                 Diagnostic::error(codes::EXPANSION_LIMIT, what, span, expansion)
-                    .help("does a macro or file use itself without end, or a loop never stop?"),
+                    .help("does a macro or file use itself endlessly, or does a loop never stop?"),
             );
         }
         self.stopped = true;

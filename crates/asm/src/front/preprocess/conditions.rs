@@ -372,7 +372,7 @@ impl Resolver for ConditionNames<'_> {
                 name.span,
                 name.expansion,
             )
-            .help("give it one with #define before"),
+            .help("define it with #define before this line"),
         ))
     }
 

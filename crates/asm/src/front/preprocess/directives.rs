@@ -199,8 +199,8 @@ impl Preprocessor<'_> {
                 name.span,
                 name.expansion,
             )
-            .also(old.span, name.expansion, "defined here before")
-            .help("use #undef before, or #define_eval for a value that changes");
+            .also(old.span, name.expansion, "previously defined here")
+            .help("use #undef first, or #define_eval for a value that changes");
             self.report(warning);
         }
         self.defines.insert(name.text.clone(), Rc::new(define));
@@ -323,7 +323,7 @@ impl Preprocessor<'_> {
             }
         };
         let Some((word, rest)) = inside.split_first() else {
-            self.malformed(pragma, "this pragma says nothing", form);
+            self.malformed(pragma, "this pragma is empty", form);
             return;
         };
         let level = match (&*word.text.to_ascii_lowercase(), rest) {
@@ -337,12 +337,12 @@ impl Preprocessor<'_> {
                     self.report(
                         Diagnostic::warning(
                             codes::UNMATCHED_DIRECTIVE,
-                            "no `push` comes before this `pop`, which changes nothing",
+                            "this `pop` has no `push` before it and no effect",
                             word.span,
                             word.expansion,
                         )
                         .help(
-                            "remove it, or write `#pragma warning(push)` where it is to go back to",
+                            "remove it, or write `#pragma warning(push)` where the state to restore is",
                         ),
                     );
                 }
@@ -399,7 +399,7 @@ impl Preprocessor<'_> {
                 let near = spelling::closest(&name, known.filter(|_| first));
                 self.report(match near {
                     Some(near) => warning.help(format!("did you mean `{near}`?")),
-                    None => warning.help("use the name next to the warning"),
+                    None => warning.help("use the name in brackets at the start of the warning"),
                 });
             }
         }
@@ -427,7 +427,7 @@ impl Preprocessor<'_> {
             }
             _ => self.malformed(
                 number,
-                "this is no line number",
+                "this is not a line number",
                 "#line with a number from 1 on",
             ),
         }

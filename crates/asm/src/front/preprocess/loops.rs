@@ -51,7 +51,7 @@ impl Preprocessor<'_> {
                     match self.number(count, name) {
                         Some(count) if count < 0 => self.malformed(
                             name,
-                            &format!("{count} is no number of repetitions"),
+                            &format!("{count} is not a number of repetitions"),
                             "#repeat with a count from 0 on",
                         ),
                         Some(count) => {

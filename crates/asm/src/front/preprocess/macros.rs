@@ -170,7 +170,7 @@ impl Preprocessor<'_> {
         if let Some(extra) = rest.first() {
             self.malformed(
                 extra,
-                "this does not belong to the head of a macro",
+                "this does not belong in the head of a macro",
                 "#macro name(a, b)",
             );
             return None;
@@ -204,7 +204,7 @@ impl Preprocessor<'_> {
             name.span,
             name.expansion,
         )
-        .also(all[same].span, ExpansionId::ROOT, "defined here before")
+        .also(all[same].span, ExpansionId::ROOT, "previously defined here")
         .note("from here on the new definition is used");
         all[same] = defined;
         self.report(warning);
@@ -236,7 +236,7 @@ impl Preprocessor<'_> {
                 codes::SYNTAX,
                 format!("the arguments of macro `{}` have no brackets", name.text),
             )
-            .label("arguments stand in brackets");
+            .label("arguments must be in brackets");
         let count = parts(given).count();
         if { known.iter() }.any(|it| it.parameters.len() == count) {
             return Some(foreign::in_brackets(error, name, given, ["(", ")"]));

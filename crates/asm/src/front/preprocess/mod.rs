@@ -329,7 +329,7 @@ impl Preprocessor<'_> {
         let name = &uses[again].name;
         let mut error = Diagnostic::error(
             codes::EXPANSION_LIMIT,
-            format!("macro `{name}` uses itself without end"),
+            format!("macro `{name}` uses itself endlessly"),
             outermost.call,
             ExpansionId::ROOT,
         )
@@ -458,13 +458,13 @@ impl Preprocessor<'_> {
             let error = Diagnostic::error(
                 codes::UNCLOSED_BRACKET,
                 format!(
-                    "after macro expansion `{}` ends this line unfinished",
+                    "after macro expansion the line ends before `{}` is closed",
                     open.text
                 ),
                 open.span,
                 open.expansion,
             )
-            .help("a #define must bring as many closing as opening brackets");
+            .help("a #define must contain as many closing as opening brackets");
             self.report(error);
             return;
         }
@@ -485,7 +485,7 @@ impl Preprocessor<'_> {
             let argument = before.is_some_and(|it: &Token| it.is("(") || it.is(","));
             before = Some(token);
             let error = if token.is("#") && !argument {
-                let message = "after macro expansion `#` ends no label here";
+                let message = "after macro expansion `#` does not end a label here";
                 let code = codes::INVALID_CHARACTER;
                 Diagnostic::error(code, message, token.span, token.expansion)
                     .help("`##` and `/**/` join it to a name or a number before it")

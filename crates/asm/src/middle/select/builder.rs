@@ -220,7 +220,7 @@ impl<'s, 'a> Builder<'s, 'a> {
                 before.text, after.text
             )),
             None => match npsim_isa::mnemonic(&self.statement.mnemonic) {
-                Some(info) => diagnostic.help(format!("it is written `{}`", info.syntax)),
+                Some(info) => diagnostic.help(format!("the syntax is `{}`", info.syntax)),
                 None => diagnostic,
             },
         })
@@ -371,7 +371,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             [argument] => Ok(argument),
             _ => Err(choice.place.error(
                 codes::SYNTAX,
-                format!("`{}` takes one thing in brackets", choice.name),
+                format!("`{}` takes one argument in brackets", choice.name),
             )),
         }
     }

@@ -298,7 +298,7 @@ impl Builder<'_, '_> {
                 return Err(place
                     .error(
                         codes::CONSTANT_RANGE,
-                        format!("a count of at most {limit} is not possible"),
+                        format!("a maximum count of {limit} is not possible"),
                     )
                     .help("use max_1 to max_16"));
             }
@@ -322,7 +322,7 @@ impl Builder<'_, '_> {
                     "`sig_done` and `ctx_swap` in one command",
                 )
                 .also(done.place.span, done.place.expansion, "the other one")
-                .help("keep `ctx_swap` to sleep until the signal, `sig_done` to run on"));
+                .help("keep `ctx_swap` to sleep until the signal, or `sig_done` to continue"));
         }
         if let Some(choice) = done.or(swap) {
             let tokens = Self::argument(choice)?;

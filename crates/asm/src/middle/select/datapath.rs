@@ -129,7 +129,9 @@ impl Builder<'_, '_> {
                 .place(1)
                 .error(codes::BYTE_MASK, format!("`{text}` is not a byte mask"))
                 .label("four digits of 0 and 1")
-                .help("write one digit a byte, the most significant byte first, such as `0011`"));
+                .help(
+                    "write one digit per byte, the most significant byte first, such as `0011`",
+                ));
         };
         Ok(Template::LdField {
             dest,

@@ -499,7 +499,7 @@ impl Selector<'_> {
                     codes::CONSTANT_RANGE,
                     format!("a microengine cannot run with {contexts} contexts"),
                 )
-                .note("It runs with 4 or with 8.")
+                .note("A microengine runs with 4 or 8 contexts.")
                 .help(format!("write `{} {meant}`", directive.spelling))
                 .patch(number.span, meant)
         })?;
@@ -551,6 +551,6 @@ impl Selector<'_> {
                 },
             )
             .label("this is 0")
-            .help("the source demands that it holds: change what it is made of"))
+            .help("the source requires this condition to hold; change one of the values in it"))
     }
 }

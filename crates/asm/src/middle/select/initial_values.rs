@@ -63,11 +63,11 @@ impl Selector<'_> {
             return Err(SourcePlace::of(name)
                 .error(
                     codes::UNDEFINED_REGISTER,
-                    format!("`{}` is given first values in memory", name.text),
+                    format!("`{}` has initial values, but is not a memory", name.text),
                 )
                 .label("neither a register nor a memory")
                 .note(format!(
-                    "No `[[memory]]` of the project has the name `{}`: without a project there is none.",
+                    "No `[[memory]]` of the project has the name `{}`; without a project there are no memories.",
                     name.text
                 ))
                 .help("add a `[[memory]]` of this name to the project file that runs the source"));
@@ -125,7 +125,7 @@ impl Selector<'_> {
                     codes::SYNTAX,
                     format!("`{}` is memory, which all contexts share", memory.name),
                 )
-                .help("write `.init` and no context"));
+                .help("write `.init` without a context"));
         }
         let zero = Token {
             kind: TokenKind::Number(0),

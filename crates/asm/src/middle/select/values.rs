@@ -95,7 +95,7 @@ impl Selector<'_> {
                 return Err(place
                     .error(
                         codes::IMPORT_VALUE,
-                        format!("the import `{}` can stand only in `immed`", name.text),
+                        format!("the import `{}` can be used only in `immed`", name.text),
                     )
                     .note("The linker changes constants of `immed` and its relatives.")
                     .help("load it into a register with `immed` first"));
@@ -194,7 +194,7 @@ impl Selector<'_> {
             (
                 "write",
                 "read",
-                "a read takes the IN register, which holds what a unit brought and not what was written",
+                "a read takes the IN register, which holds what a unit delivered, not what was written",
                 "keep the value in a general-purpose register and read it there",
             )
         };
@@ -325,7 +325,7 @@ impl Selector<'_> {
         let number = constant::evaluate(index, place)?;
         if !(0..=1).contains(&number) {
             let message = format!(
-                "`{}` is one signal or a pair, and has none of number {number}",
+                "`{}` is one signal or a pair and has no signal {number}",
                 name.text
             );
             return Err(place.error(codes::ARRAY_BOUNDS, message).help(format!(
@@ -378,7 +378,7 @@ impl Selector<'_> {
                 codes::LATE_CONSTANT,
                 "this field needs a constant that is known before registers and labels are placed",
             )
-            .help("use a number here; `&name` and labels may stand in register operands and in `immed`"));
+            .help("use a number here; `&name` and labels can be used in register operands and in `immed`"));
         }
         constant::evaluate(&expression.tokens, place)
     }
