@@ -54,7 +54,7 @@ impl Image {
             let word = self
                 .words
                 .get_mut(fixup.address as usize)
-                .ok_or_else(|| fail("has no word to go to".to_owned()))?;
+                .ok_or_else(|| fail("refers to a word that does not exist".to_owned()))?;
             let mut instruction =
                 decode_in(*word, target).map_err(|error| fail(error.to_string()))?;
             set(&mut instruction, fixup.part.of(value), fixup.shifted).map_err(&fail)?;

@@ -282,13 +282,17 @@ fn images_of_version_2_are_read_without_the_scopes_of_words() {
 #[test]
 fn mistakes_of_an_image_file_are_named_with_their_line() {
     for (text, line, part) in [
-        ("", 1, "no image file"),
+        ("", 1, "not an image file"),
         ("npsim-image 4\nend\n", 1, "version 4"),
         ("npsim-image 0\nend\n", 1, "reads 1 to 3"),
-        ("npsim-image one\nend\n", 1, "no version"),
+        ("npsim-image one\nend\n", 1, "not a version"),
         ("npsim-image 1\nword 12\nend\n", 2, "ten hex digits"),
         ("npsim-image 1\nname \"x\nend\n", 2, "not closed"),
-        ("npsim-image 1\nname \"x\" y\nend\n", 2, "`y` is too much"),
+        (
+            "npsim-image 1\nname \"x\" y\nend\n",
+            2,
+            "unexpected `y` at the end of the line",
+        ),
         ("npsim-image 1\ncontexts 7\nend\n", 2, "`7` contexts"),
         (
             "npsim-image 1\nlabel \"x\"\nend\n",
@@ -298,14 +302,14 @@ fn mistakes_of_an_image_file_are_named_with_their_line() {
         (
             "npsim-image 1\nlabel \"x\" 70000\nend\n",
             2,
-            "no number that fits",
+            "not a number or is too large",
         ),
         (
             "npsim-image 1\nregister \"x\" 0 a32 both\nend\n",
             2,
-            "no register",
+            "not a register",
         ),
-        ("npsim-image 1\nwibble\nend\n", 2, "no line `wibble`"),
+        ("npsim-image 1\nwibble\nend\n", 2, "unknown line `wibble`"),
         (
             "npsim-image 1\nword 0000000000\norigin 0 1 1 -\nend\n",
             4,
@@ -336,19 +340,19 @@ fn mistakes_of_an_image_file_are_named_with_their_line() {
         (
             "npsim-image 1\nscope - 0 1 1 - 0 9 1 -\nend\n",
             2,
-            "before version 2",
+            "needs version 2",
         ),
-        ("npsim-image 1\nstatements 0\nend\n", 2, "before version 2"),
+        ("npsim-image 1\nstatements 0\nend\n", 2, "needs version 2"),
         (
             "npsim-image 1\nsignal \"s\" 0 1 0..1\nend\n",
             2,
-            "`0..1` is too much",
+            "unexpected `0..1` at the end of the line",
         ),
-        ("npsim-image 2\nwithin 0 0\nend\n", 2, "before version 3"),
+        ("npsim-image 2\nwithin 0 0\nend\n", 2, "needs version 3"),
         (
             "npsim-image 2\nsynonym \"x\" 0 \"y\" 0 1 1 -\nend\n",
             2,
-            "before version 3",
+            "needs version 3",
         ),
         (
             "npsim-image 3\nwithin 0 0\nend\n",
@@ -358,7 +362,7 @@ fn mistakes_of_an_image_file_are_named_with_their_line() {
         (
             "npsim-image 3\nword f0000c0300\nwithin 0 0\nwithin 1 0\nend\n",
             4,
-            "word 0 stands in two scopes",
+            "word 0 is in two scopes",
         ),
         (
             "npsim-image 3\nword f0000c0300\nword f0000c0300\nwithin 0 0\nend\n",
@@ -368,7 +372,7 @@ fn mistakes_of_an_image_file_are_named_with_their_line() {
         (
             "npsim-image 3\nfile \"a\"\nscope - 0 1 1 - 0 9 1 -\nword f0000c0300\nword f0000c0300\nwithin 0 1\nend\n",
             7,
-            "word 0 stands in no scope",
+            "word 0 is in no scope",
         ),
         (
             "npsim-image 3\nfile \"a\"\nsynonym \"x\" 2 \"y\" 0 1 1 -\nend\n",
@@ -384,12 +388,12 @@ fn mistakes_of_an_image_file_are_named_with_their_line() {
         (
             "npsim-image 2\nfile \"a\"\nscope 0 0 1 1 - 0 9 1 -\nend\n",
             4,
-            "scope 0 must stand",
+            "scope 0 must be in",
         ),
         (
             "npsim-image 2\nfile \"a\"\nscope - 0 1 1 - 0 9 1 -\nscope - 0 1 1 - 0 9 1 -\nend\n",
             5,
-            "scope 1 must stand",
+            "scope 1 must be in",
         ),
         (
             "npsim-image 2\nfile \"a\"\nscope - 0 1 1 - 0 9 1 -\nregister \"x\" 1 a0 both\nend\n",
@@ -411,12 +415,12 @@ fn mistakes_of_an_image_file_are_named_with_their_line() {
         (
             "npsim-image 2\nsignal \"s\" 0 1 3..\nend\n",
             2,
-            "`3..` is no live range",
+            "`3..` is not a live range",
         ),
         (
             "npsim-image 2\nsignal \"s\" 0 1 3..2+\nend\n",
             2,
-            "`3..2+` is no live range",
+            "`3..2+` is not a live range",
         ),
         (
             "npsim-image 2\nsignal \"s\" 0 1 0..1 1\nend\n",
@@ -436,12 +440,12 @@ fn mistakes_of_an_image_file_are_named_with_their_line() {
         (
             "npsim-image 2\nregister \"x\" 0 $0 both inside 5\nend\n",
             2,
-            "`inside` is no live range",
+            "`inside` is not a live range",
         ),
         (
             "npsim-image 2\nfile \"a\"\nexpansion \"m\" 0 1 1 - \"x\"\nend\n",
             3,
-            "the argument must stand in quotes",
+            "the argument must be in quotes",
         ),
     ] {
         let error = Image::from_file_bytes(text.as_bytes()).unwrap_err();

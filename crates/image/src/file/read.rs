@@ -64,13 +64,13 @@ fn header(line: &str) -> Result<u32, String> {
     let version = line
         .strip_prefix(MAGIC)
         .and_then(|rest| rest.strip_prefix(' '))
-        .ok_or_else(|| format!("this is no image file: it does not begin with `{MAGIC}`"))?;
+        .ok_or_else(|| format!("this is not an image file: it does not begin with `{MAGIC}`"))?;
     match version.parse::<u32>() {
         Ok(version @ OLDEST..=VERSION) => Ok(version),
         Ok(other) => Err(format!(
             "version {other} of the format is not known; this program reads {OLDEST} to {VERSION}"
         )),
-        Err(_) => Err(format!("`{version}` is no version")),
+        Err(_) => Err(format!("`{version}` is not a version")),
     }
 }
 
@@ -142,7 +142,7 @@ fn scopes_and_addresses(image: &Image) -> Result<(), String> {
             Some(parent) if (parent as usize) < index => {}
             _ => {
                 return Err(format!(
-                    "scope {index} must stand in an earlier one, and only the first one in none"
+                    "scope {index} must be in an earlier scope, and only the first scope is in none"
                 ));
             }
         }
@@ -160,7 +160,7 @@ fn scopes_and_addresses(image: &Image) -> Result<(), String> {
     }
     if !image.word_scopes.is_empty() && image.word_scopes.len() != image.words.len() {
         return Err(format!(
-            "{} words stand in scopes, but there are {}",
+            "{} words are in scopes, but there are {}",
             image.word_scopes.len(),
             image.words.len()
         ));
@@ -168,7 +168,7 @@ fn scopes_and_addresses(image: &Image) -> Result<(), String> {
     for (address, scope) in image.word_scopes.iter().enumerate() {
         if *scope as usize >= image.scopes.len() {
             return Err(match *scope {
-                NOWHERE => format!("word {address} stands in no scope"),
+                NOWHERE => format!("word {address} is in no scope"),
                 _ => format!(
                     "word {address} is in scope {scope}, but there are {}",
                     image.scopes.len()
@@ -227,7 +227,7 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
             image.nn_mode = match fields.word("the mode")? {
                 "neighbor" => NnMode::Neighbor,
                 "self" => NnMode::Own,
-                other => return Err(format!("`{other}` is no next-neighbour mode")),
+                other => return Err(format!("`{other}` is not a next-neighbour mode")),
             };
         }
         "file" => image.files.push(fields.text("the path")?),
@@ -247,7 +247,7 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
         }),
         "statements" if since_two => fields.addresses(&mut image.statements)?,
         newer @ ("scope" | "statements") => {
-            return Err(format!("there is no line `{newer}` before version 2"));
+            return Err(format!("the line `{newer}` needs version 2 or later"));
         }
         "within" if version >= 3 => {
             let scope = fields.number("the scope")?;
@@ -262,13 +262,13 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
             origin: fields.origin()?,
         }),
         newer @ ("within" | "synonym") => {
-            return Err(format!("there is no line `{newer}` before version 3"));
+            return Err(format!("the line `{newer}` needs version 3 or later"));
         }
         "word" => {
             let word = fields.word("the word")?;
             let digits = word.len() == 10 && word.bytes().all(|b| b.is_ascii_hexdigit());
             let value = u64::from_str_radix(word, 16).ok().filter(|_| digits);
-            let value = value.ok_or_else(|| format!("`{word}` is no word of ten hex digits"))?;
+            let value = value.ok_or_else(|| format!("`{word}` is not a word of ten hex digits"))?;
             image.words.push(value);
         }
         "origin" => {
@@ -300,18 +300,21 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
                 let name = fields.word("the memory")?;
                 let mut spaces = MemorySpace::ALL.into_iter();
                 let found = spaces.find(|(_, known)| *known == name);
-                found.ok_or_else(|| format!("`{name}` is no memory"))?.0
+                found.ok_or_else(|| format!("`{name}` is not a memory"))?.0
             },
             address: fields.number("the address")?,
             value: fields.number("the value")?,
         }),
         "import" => image.imports.push(fields.import()?),
-        other => return Err(format!("there is no line `{other}`")),
+        other => return Err(format!("unknown line `{other}`")),
     }
     if fields.rest.is_empty() {
         Ok(())
     } else {
-        Err(format!("`{}` is too much", fields.rest.trim_start()))
+        Err(format!(
+            "unexpected `{}` at the end of the line",
+            fields.rest.trim_start()
+        ))
     }
 }
 
@@ -324,7 +327,7 @@ fn within(image: &mut Image, scope: u32, inside: &[u16]) -> Result<(), String> {
     for address in inside {
         match image.word_scopes.get_mut(usize::from(*address)) {
             Some(place) if *place == NOWHERE => *place = scope,
-            Some(_) => return Err(format!("word {address} stands in two scopes")),
+            Some(_) => return Err(format!("word {address} is in two scopes")),
             None => {
                 let words = image.words.len();
                 return Err(format!(
@@ -355,7 +358,7 @@ impl<'a> Fields<'a> {
 
     fn text(&mut self, what: &str) -> Result<String, String> {
         let open = self.rest.strip_prefix(" \"");
-        let rest = open.ok_or_else(|| format!("{what} must stand in quotes"))?;
+        let rest = open.ok_or_else(|| format!("{what} must be in quotes"))?;
         let mut text = String::new();
         let mut chars = rest.char_indices();
         while let Some((at, c)) = chars.next() {
@@ -378,7 +381,8 @@ impl<'a> Fields<'a> {
 
     fn number<T: TryFrom<u32>>(&mut self, what: &str) -> Result<T, String> {
         let word = self.word(what)?;
-        number(word).ok_or_else(|| format!("{what} is `{word}`, which is no number that fits"))
+        number(word)
+            .ok_or_else(|| format!("{what} is `{word}`, which is not a number or is too large"))
     }
 
     fn optional<T: TryFrom<u32>>(&mut self, what: &str) -> Result<Option<T>, String> {
@@ -412,12 +416,12 @@ impl<'a> Fields<'a> {
                 "byte1" => ImportPart::Byte(1),
                 "byte2" => ImportPart::Byte(2),
                 "byte3" => ImportPart::Byte(3),
-                other => return Err(format!("`{other}` is no part of a value")),
+                other => return Err(format!("`{other}` is not a part of a value")),
             },
             shifted: match self.word("the form")? {
                 "shifted" => true,
                 "free" => false,
-                other => return Err(format!("`{other}` is no form of a constant")),
+                other => return Err(format!("`{other}` is not a form of a constant")),
             },
             value: self.optional("the value")?,
         })
@@ -432,7 +436,7 @@ impl<'a> Fields<'a> {
                 "read" => TransferDirection::Read,
                 "write" => TransferDirection::Write,
                 "both" => TransferDirection::Both,
-                other => return Err(format!("`{other}` is no direction")),
+                other => return Err(format!("`{other}` is not a direction")),
             },
             live: Vec::new(),
             live_out: Vec::new(),
@@ -454,7 +458,7 @@ impl<'a> Fields<'a> {
             let word = self.word("the live range")?;
             let range: LiveRange = word
                 .parse()
-                .map_err(|()| format!("`{word}` is no live range such as `3+..7`"))?;
+                .map_err(|()| format!("`{word}` is not a live range such as `3+..7`"))?;
             if live.last().is_some_and(|before| before.last >= range.first) {
                 return Err(format!("the live range {range} is out of order"));
             }
@@ -492,7 +496,7 @@ impl<'a> Fields<'a> {
 
     fn operand(&mut self) -> Result<Operand, String> {
         let word = self.word("the register")?;
-        operand(word).ok_or_else(|| format!("`{word}` is no register"))
+        operand(word).ok_or_else(|| format!("`{word}` is not a register"))
     }
 }
 

@@ -79,14 +79,14 @@ fn header(line: &[u8]) -> Result<(), String> {
         .strip_prefix(SET_MAGIC)
         .and_then(|rest| rest.strip_prefix(' '))
         .ok_or_else(|| {
-            format!("this is no file of images: it does not begin with `{SET_MAGIC}`")
+            format!("this is not a file of images: it does not begin with `{SET_MAGIC}`")
         })?;
     match version.parse::<u32>() {
         Ok(SET_VERSION) => Ok(()),
         Ok(other) => Err(format!(
             "version {other} of the format is not known; this program reads version {SET_VERSION}"
         )),
-        Err(_) => Err(format!("`{version}` is no version")),
+        Err(_) => Err(format!("`{version}` is not a version")),
     }
 }
 
@@ -95,13 +95,13 @@ fn ids(line: &[u8], before: &[PlacedImage]) -> Result<Vec<u8>, String> {
     let text = String::from_utf8_lossy(line);
     let list = text.strip_prefix("microengines ").ok_or_else(|| {
         let shown: String = text.chars().take(40).collect();
-        format!("`{shown}` stands where `microengines` or `end-images` must stand")
+        format!("expected `microengines` or `end-images`, found `{shown}`")
     })?;
     let mut ids: Vec<u8> = Vec::new();
     for word in list.split(' ') {
         let id: u8 = word
             .parse()
-            .map_err(|_| format!("`{word}` is no index of a microengine"))?;
+            .map_err(|_| format!("`{word}` is not an index of a microengine"))?;
         if ids.last().is_some_and(|last| *last >= id) {
             return Err(format!("microengine {id} is out of order"));
         }
@@ -197,7 +197,7 @@ mod tests {
         let wrong = text.replace("word 0000000002", "word 2");
         let line = wrong.lines().position(|l| l == "word 2").unwrap() + 1;
         assert!(
-            error(&wrong).starts_with(&format!("line {line}: `2` is no word")),
+            error(&wrong).starts_with(&format!("line {line}: `2` is not a word")),
             "{}",
             error(&wrong)
         );
@@ -207,7 +207,7 @@ mod tests {
             format!("line {}: microengine 3 has two images", second + 1)
         );
         assert!(error(&text.replace("0 1 3", "1 0 3")).contains("line 2: microengine 0"));
-        assert!(error(&text.replace("0 1 3", "0 x")).contains("`x` is no index"));
+        assert!(error(&text.replace("0 1 3", "0 x")).contains("`x` is not an index"));
         assert!(error(&text.replace("-images 1", "-images 9")).contains("version 9"));
         assert!(error(&format!("{text}x\n")).contains("nothing may follow"));
         assert!(error("npsim-image 1\n").contains("line 1"));
