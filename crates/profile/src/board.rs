@@ -43,7 +43,7 @@ impl MediaBus {
         let text = take_text(table, "", "media")?;
         Self::from_name(&text).ok_or_else(|| {
             let known = Self::NAMES.join(" and ");
-            let reason = format!("`{text}` is no media bus; there are {known}");
+            let reason = format!("`{text}` is not a media bus; there are {known}");
             wrong("media", &reason)
         })
     }

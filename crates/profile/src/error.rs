@@ -33,7 +33,7 @@ pub enum ProfileError {
         reason: String,
     },
     /// The text is not TOML.
-    #[error("it is not valid TOML: {0}")]
+    #[error("invalid TOML: {0}")]
     Syntax(String),
     /// A parameter is missing.
     #[error("`{key}` ({what}) is missing: {meaning}")]

@@ -28,7 +28,7 @@ pub(crate) fn in_domain(
             Err(wrong(key, &reason))
         }
         (Domain::Number { unit, .. }, parameter::ParameterValue::Name(name)) => {
-            let reason = format!("it is a number of {unit} and not `{name}`");
+            let reason = format!("it must be a number of {unit}, not `{name}`");
             Err(wrong(key, &reason))
         }
         (Domain::Name(known), value) => choose(key, &value.to_string(), known).map(|_| ()),
@@ -114,7 +114,7 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
             .ok_or_else(|| {
                 wrong(
                     key,
-                    &format!("`{provenance}` is no provenance; there are likely, derived, calibrated, assumed"),
+                    &format!("`{provenance}` is not a provenance; use likely, derived, calibrated or assumed"),
                 )
             })?;
         (foundation, take_text(&mut entry, key, "basis")?)
@@ -203,10 +203,7 @@ pub(crate) fn take_text(
 ) -> Result<String, ProfileError> {
     match table.remove(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
-        _ => Err(wrong(
-            &join(prefix, name),
-            "it must be there as a text that is not empty",
-        )),
+        _ => Err(wrong(&join(prefix, name), "a non-empty text is required")),
     }
 }
 
@@ -219,10 +216,5 @@ pub(crate) fn take_number(
         .remove(name)
         .and_then(|v| v.as_integer())
         .and_then(|n| u64::try_from(n).ok());
-    number.ok_or_else(|| {
-        wrong(
-            &join(prefix, name),
-            "it must be there as a whole number that is not negative",
-        )
-    })
+    number.ok_or_else(|| wrong(&join(prefix, name), "a whole number from 0 is required"))
 }

@@ -375,9 +375,8 @@ fn nothing_left(table: &Table, in_board: bool) -> Result<(), ProfileError> {
             } else {
                 ("chip", "board")
             };
-            let reason = format!(
-                "it says what a {there} is like, not a {here}; it belongs in the {there}'s file"
-            );
+            let reason =
+                format!("it describes a {there}, not a {here}; move it to the {there}'s file");
             return Err(wrong(&key, &reason));
         }
     }

@@ -200,10 +200,7 @@ fn a_board_file_of_ones_own_is_checked_number_by_number() {
         (
             "receive_fifo = { value = 4096",
             "receive_fifo = { value = -1",
-            [
-                "`msf.receive_fifo.value` is wrong",
-                "a whole number that is not negative",
-            ],
+            ["`msf.receive_fifo.value` is wrong", "a whole number from 0"],
         ),
         (
             "channel_bytes = { value = 67108864",
@@ -213,17 +210,17 @@ fn a_board_file_of_ones_own_is_checked_number_by_number() {
         (
             "bus_bytes = { value = 4",
             "bus_bytes = { value = 3",
-            ["`msf.bus_bytes` is wrong", "cannot be shared"],
+            ["`msf.bus_bytes` is wrong", "cannot be divided"],
         ),
         (
             "[clock]\n",
             "[clock]\nme_mhz = { value = 1, unit = \"MHz\", source = \"x\" }\n",
-            ["`clock.me_mhz` is wrong", "it belongs in the chip's file"],
+            ["`clock.me_mhz` is wrong", "move it to the chip's file"],
         ),
         (
             "[clock]\n",
             "[clock\n",
-            ["board `own.toml`", "not valid TOML"],
+            ["board `own.toml`", "invalid TOML"],
         ),
         (
             "chip = \"ixp2800\"",

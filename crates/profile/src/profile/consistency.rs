@@ -70,7 +70,7 @@ impl Profile {
             if value < least {
                 return Err(wrong(
                     key,
-                    &format!("{value} ME cycles are fewer than the {least} that the way takes"),
+                    &format!("{value} ME cycles are fewer than the {least} that the path takes"),
                 ));
             }
         }
@@ -128,7 +128,7 @@ impl Profile {
             if !size.is_multiple_of(part) {
                 return Err(wrong(
                     key,
-                    &format!("{size} bytes are no multiple of the {part} of {part_key}"),
+                    &format!("{size} bytes are not a multiple of the {part} of {part_key}"),
                 ));
             }
         }
@@ -137,7 +137,7 @@ impl Profile {
             return Err(wrong(
                 "msf.bus_bytes",
                 &format!(
-                    "{} moves {transfers} transfers a clock, and {} bytes cannot be shared among them",
+                    "{} moves {transfers} transfers per clock, and {} bytes cannot be divided among them",
                     self.media().name(),
                     self.media_bus_bytes()
                 ),

@@ -205,14 +205,14 @@ fn numbers_must_go_together() {
             "dram",
             "burst_bytes",
             48,
-            "`dram.channel_interleave` is wrong: 128 bytes are no multiple of the 48 of dram.burst_bytes",
+            "`dram.channel_interleave` is wrong: 128 bytes are not a multiple of the 48 of dram.burst_bytes",
         ),
         (
             "ixp2400",
             "msf",
             "rbuf_bytes",
             1000,
-            "`msf.rbuf_bytes` is wrong: 1000 bytes are no multiple of the 256",
+            "`msf.rbuf_bytes` is wrong: 1000 bytes are not a multiple of the 256",
         ),
         (
             "ixp2800",
@@ -226,7 +226,7 @@ fn numbers_must_go_together() {
             "msf",
             "bus_bytes",
             3,
-            "spi-4 moves 2 transfers a clock",
+            "spi-4 moves 2 transfers per clock",
         ),
         (
             "ixp2800",
@@ -268,7 +268,7 @@ fn numbers_must_go_together() {
             "sram",
             "read",
             19,
-            "`sram.read` is wrong: 19 ME cycles are fewer than the 20 that the way takes",
+            "`sram.read` is wrong: 19 ME cycles are fewer than the 20 that the path takes",
         ),
     ] {
         let error = refused(profile, group, name, value);
@@ -398,13 +398,13 @@ fn numbers_stand_in_the_file_of_what_they_describe() {
     let clock = "[clock]\nmedia_mhz = { value = 104, unit = \"MHz\", source = \"x\" }";
     let error = Profile::from_texts(&text().replace("[clock]", clock), enp).unwrap_err();
     assert!(
-        error.to_string().contains("it belongs in the board's file"),
+        error.to_string().contains("move it to the board's file"),
         "{error}"
     );
     let scratch = "[scratch]\nbytes = { value = 16384, unit = \"bytes\", source = \"x\" }\n[clock]";
     let error = Profile::from_texts(text(), &enp.replace("[clock]", scratch)).unwrap_err();
     assert!(
-        error.to_string().contains("it belongs in the chip's file"),
+        error.to_string().contains("move it to the chip's file"),
         "{error}"
     );
 }
@@ -528,7 +528,7 @@ fn ranges_and_units_are_checked() {
     );
     let error = profile.with("scratch", "read", 10).unwrap_err().to_string();
     assert!(
-        error.contains("scratch.read") && error.contains("the way takes"),
+        error.contains("scratch.read") && error.contains("the path takes"),
         "{error}"
     );
     let odd = text().replace("unit = \"MHz\"", "unit = \"kHz\"");
