@@ -99,7 +99,7 @@ impl Messages {
             sources.push(&plan.source);
             if let Some(owner) = owner(files, project, plan) {
                 let source = plan.source.display();
-                let remark = Problem::new(format!("`{source}` is read by itself"))
+                let remark = Problem::new(format!("`{source}` is assembled without its project"))
                     .note(owner.what)
                     .help(owner.remedy);
                 let text = render_remark(&remark);

@@ -35,11 +35,10 @@ impl ChainSection {
             Time::Cycles(cycles) => cycles > LONGEST_CYCLES,
         };
         if long {
-            return Err(wrong(format!(
-                "a link with a delay of `{}` is too long",
-                typed.get_ref()
-            ))
-            .help("a link takes a second at most; light in fibre takes 5 us for a kilometre"));
+            return Err(
+                wrong(format!("a link delay of `{}` is too long", typed.get_ref()))
+                    .help("the delay is at most a second; light in fibre takes 5 us per kilometre"),
+            );
         }
         Ok(delay)
     }

@@ -173,7 +173,7 @@ impl ExtendsReader<'_> {
             self.open.push((file, shown.clone()));
             return Err(Problem::new(format!("`{shown}` extends itself"))
                 .note(self.chain())
-                .help(format!("take one of these `{KEY}` out")));
+                .help(format!("remove one of these `{KEY}`")));
         }
         if self.seen.contains(&file) {
             return Ok(());

@@ -57,7 +57,7 @@ pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<FirmwareProgram>, Prob
     {
         let program = compression.program();
         return Err(Problem::new(format!(
-            "`{shown}` is compressed, and firmware is read as it is"
+            "`{shown}` is compressed; firmware is read without decompression"
         ))
         .help(format!("unpack it with `{program} -d`")));
     }
@@ -115,9 +115,9 @@ pub(crate) fn read_for(files: &dyn Files, path: &Path, me: u8) -> Result<Image, 
             path.display()
         ));
         if ids.is_empty() {
-            problem.note("it holds no program, or several that name no microengine")
+            problem.note("the file has no program, or several that name no microengine")
         } else {
-            problem.note(format!("it has programs for {}", ids.join(", ")))
+            problem.note(format!("the file has programs for {}", ids.join(", ")))
         }
     })
 }

@@ -81,7 +81,7 @@ impl Includes for FileIncludes<'_> {
                 }
                 if let [first, second, ..] = alike.as_slice() {
                     return Err(format!(
-                        "`{}` and `{}` both are it but for letter case; name the one that is meant",
+                        "`{}` and `{}` differ from this name only in letter case; name one of them exactly",
                         first.display(),
                         second.display()
                     ));
@@ -96,7 +96,7 @@ impl Includes for FileIncludes<'_> {
             .map(|path| format!("`{}`", path.display()))
             .collect();
         let advice = match library_with(self.files, name, including) {
-            Some(folder) => format!("it is in `{0}`: add `-I {0}`", folder.display()),
+            Some(folder) => format!("the file is in `{0}`: add `-I {0}`", folder.display()),
             None => "add the folder that has it with -I DIR".to_owned(),
         };
         Err(format!(
@@ -292,7 +292,7 @@ mod tests {
         }
         std::fs::write(path("main/Ok.UC"), "another")?;
         let error = includes.load("OK.uc", Some(&main)).unwrap_err();
-        for name in ["main/ok.uc`", "main/Ok.UC`", "name the one"] {
+        for name in ["main/ok.uc`", "main/Ok.UC`", "name one of them"] {
             assert!(error.contains(name), "{error}");
         }
         assert_eq!(

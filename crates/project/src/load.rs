@@ -55,7 +55,7 @@ pub fn resolved(mut load: Load, project: &Project) -> Load {
 pub fn generator(load: &Load, project: &Project) -> Result<Generator, Problem> {
     Generator::new(load, &ports(project)).map_err(|error| {
         let problem = Problem::new(format!(
-            "the load cannot come in at the project's ports: {error}"
+            "the load cannot arrive at the project's ports: {error}"
         ));
         match error {
             LoadError::NoPorts => problem.help("add a [[port]] to the project"),

@@ -226,7 +226,10 @@ impl<L: LookAside> Device for Table<L> {
             (Some(TableWord::Table(_)) | None, ..) => {
                 Err(format!("its table has {} longwords", self.words.len()))
             }
-            _ => Err("a question is one longword written, an answer one longword read".to_owned()),
+            _ => Err(
+                "a question is a write of one longword, an answer a read of one longword"
+                    .to_owned(),
+            ),
         }
     }
 

@@ -64,8 +64,8 @@ impl Problem {
     #[must_use]
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
         if action == "read" && is_standard_output(path) {
-            return Self::new("nothing is read from standard input by the name `-`")
-                .help("name a file; one of that name is `./-`");
+            return Self::new("`-` does not mean standard input")
+                .help("give a file; write `./-` for one with that name");
         }
         let what = if is_standard_output(path) {
             "to standard output".to_owned()

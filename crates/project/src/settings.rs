@@ -551,7 +551,7 @@ fn set_in(
         }
         _ => match item.as_table_like_mut() {
             Some(inner) => set_in(inner, rest, setting, grammar),
-            None => Err(setting.wrong(format!("`{key}` is a value, there is nothing in it"))),
+            None => Err(setting.wrong(format!("`{key}` is a single value and has no keys"))),
         },
     }
 }

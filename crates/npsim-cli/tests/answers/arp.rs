@@ -367,7 +367,7 @@ fn mistakes_are_shown_where_they_are() {
         ),
         (
             "[[route]]\nprefix = \"10.1.0.0/16\"\nmac = \"02:00:00:00:00:01\"",
-            "next hop, and something else",
+            "both `next_hop` and another destination",
         ),
         (
             "[[route]]\nprefix = \"10.1.0.0/16\"\nnext_hop = \"10.1.0\"",
@@ -410,7 +410,7 @@ fn mistakes_are_shown_where_they_are() {
             "255 is a reason code of the core's own",
         ),
         ("[gpp.arp]\ntries = 0", "at least one request"),
-        ("[gpp.arp]\nretry = \"0s\"", "a time of nothing"),
+        ("[gpp.arp]\nretry = \"0s\"", "a time of 0"),
     ];
     for (text, message) in rows {
         let dir = Dir::new().with("own.toml", format!("extends = \"{base}\"\n{text}\n"));

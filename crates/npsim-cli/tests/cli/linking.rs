@@ -189,7 +189,7 @@ fn words_of_the_silicon_run() {
     let source = "[[me]]\nid = 2\nsource = \"../a.uc\"\ncontexts = 4\n";
     let dir = dir.with("source/npsim.toml", source);
     dir.npsim("asm source")
-        .expect(1, &["for bare words only", ".num_contexts"]);
+        .expect(1, &["only for bare words", ".num_contexts"]);
 }
 
 /// The words of the only source of a folder, as text.

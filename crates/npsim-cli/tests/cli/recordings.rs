@@ -181,7 +181,7 @@ fn recordings_say_what_is_wrong_with_a_command() {
         ),
         (
             "route add 10.9.0.0/16 port=1 next_hop=10.2.0.77",
-            &["no route of the project leads by this next hop", "as `mac`"],
+            &["no route of the project uses this next hop", "as `mac`"],
         ),
         (
             "route add 10.9.0.0/16 port=1 colour=red",
@@ -193,9 +193,12 @@ fn recordings_say_what_is_wrong_with_a_command() {
         ),
         (
             "route remove 10.2.0.0/16 port=1",
-            &["a route that is removed leads nowhere"],
+            &["a route that is removed has no destination"],
         ),
-        ("route", &["a change says what it is, and of which prefix"]),
+        (
+            "route",
+            &["a change needs `add`, `change` or `remove`, and a prefix"],
+        ),
     ] {
         let dir = Dir::new();
         recording(&dir, &head(), &[command]);

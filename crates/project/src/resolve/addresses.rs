@@ -41,10 +41,10 @@ impl Resolver<'_> {
         let wrong = |message: String, help| Err(Mistake::new(typed.span(), message, help));
         let mac = section.mac.map(Spanned::get_ref);
         if mac.is_some_and(|mac| mac != FOUND) || section.local || section.discard {
-            let message = "the route has a next hop, and something else".to_owned();
+            let message = "the route has both `next_hop` and another destination".to_owned();
             return wrong(
                 message,
-                "give `next_hop`, or one of `mac`, `local` and `discard`; where a file that is extended gives `mac`, say `mac = \"arp\"`",
+                "give `next_hop`, or one of `mac`, `local` and `discard`; if an extended file gives `mac`, write `mac = \"arp\"`",
             );
         }
         if !has_arp {
@@ -64,10 +64,7 @@ impl Resolver<'_> {
         };
         if { self.addresses.iter().flatten() }.any(|own| own.address == address) {
             let message = format!("{address} is the router's own address");
-            return wrong(
-                message,
-                "give the address of the router or host that is next",
-            );
+            return wrong(message, "give the address of the next router or host");
         }
         let own = self.addresses.get(usize::from(port));
         let own = own.map_or(&[][..], Vec::as_slice);
@@ -80,7 +77,7 @@ impl Resolver<'_> {
             };
             return wrong(
                 message,
-                "give the address of a router or host on the network that `address` of the port says",
+                "give the address of a router or host on the network in `address` of the port",
             );
         }
         let gateway = Gateway {
@@ -230,7 +227,7 @@ impl Resolver<'_> {
                         address_span(file, port),
                         format!("the network of {this} is also that of {that}, of port {other}"),
                         "",
-                        "give each port a network of its own; a longer prefix may make it so",
+                        "give each port a network of its own; a longer prefix may separate them",
                     );
                     break;
                 }

@@ -69,7 +69,7 @@ impl Resolver<'_> {
                 span,
                 format!("the {kind} cannot be attached there: {reason}"),
                 format!("channel {channel} has {memory:#x} bytes of memory"),
-                &format!("leave `address` out to have the first that is possible, {first:#x}"),
+                &format!("leave `address` out to use the first possible address, {first:#x}"),
             );
             return None;
         }

@@ -103,8 +103,8 @@ impl Resolver<'_> {
             .ok()?;
         let idle = |me: &&u8| programs.iter().all(|program| program.me != **me);
         if let Some(me) = microengines.iter().find(idle) {
-            let message = format!("nothing runs on microengine {me} that could be stalled");
-            let help = "name microengines that a [[me]] gives a program to";
+            let message = format!("microengine {me} has no program to stall");
+            let help = "name microengines to which a [[me]] gives a program";
             self.refuse(me_typed, &message, help);
             return None;
         }
@@ -129,7 +129,7 @@ impl Resolver<'_> {
         let hertz = self.capacity.hertz;
         let (from, length) = (from.cycles(hertz), length.cycles(hertz));
         if length == 0 {
-            self.refuse(typed, "a stall of no time stalls nothing", "");
+            self.refuse(typed, "a stall must be longer than 0", "");
             return Vec::new();
         }
         let until = from.saturating_add(length).min(LAST_CYCLE);
@@ -215,11 +215,11 @@ mod tests {
         for (stall, expected) in [
             (
                 "1.5@10+20",
-                "--stall 1.5@10cycles+20cycles: nothing runs on microengine 1",
+                "--stall 1.5@10cycles+20cycles: microengine 1 has no program",
             ),
             ("8.5@10+20", "there is no microengine 8"),
             ("0.8@10+20", "there is no context 8"),
-            ("0.5@10+0ns", "a stall of no time"),
+            ("0.5@10+0ns", "a stall must be longer than 0"),
         ] {
             let message = with(stall).unwrap_err().to_string();
             assert!(message.contains(expected), "{stall}: {message}");
@@ -231,7 +231,7 @@ mod tests {
         for (text, expected) in [
             (
                 section("1", "0", "0", "1us"),
-                "nothing runs on microengine 1",
+                "microengine 1 has no program",
             ),
             (section("9", "0", "0", "1us"), "this chip has 0 to 7"),
             (section("0", "8", "0", "1us"), "a microengine has 0 to 7"),

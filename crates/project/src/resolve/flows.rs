@@ -125,9 +125,9 @@ impl Resolver<'_> {
             let place = flow.count.as_ref().map_or(0..0, crate::keys::Spanned::span);
             self.fail(
                 place,
-                format!("{count} flows from source port {first} on"),
+                format!("{count} flows from source port {first} are not possible"),
                 "",
-                "there are 65536 ports, and one flow at least",
+                "give at least 1 flow; source ports end at 65535",
             );
             return;
         }

@@ -77,7 +77,7 @@ impl Resolver<'_> {
             let kinds = kinds.iter().map(|kind| format!("`{}`", kind.name()));
             let kinds = kinds.collect::<Vec<_>>().join(" or ");
             let message = format!("`{key}` does not apply to `{}`", kind.name());
-            let help = format!("take it out, or measure {kinds}");
+            let help = format!("remove it, or measure {kinds}");
             self.fail(span, message, "", &help);
         };
         let of = section.of.as_ref().map(Spanned::span);
@@ -110,12 +110,12 @@ impl Resolver<'_> {
             let other = section.at_least.as_ref().or(section.at_most.as_ref());
             if let Some(other) = other {
                 let message = "a goal with `equals` has no other bound";
-                self.fail(other.span(), message, "", "take one of them out");
+                self.fail(other.span(), message, "", "remove one of them");
             }
             // A rate is never met exactly.
             if kind == MeasureKind::Throughput {
                 let help = "use `at_least` or `at_most`";
-                self.fail(typed.span(), "a throughput is not met exactly", "", help);
+                self.fail(typed.span(), "a throughput is never met exactly", "", help);
             }
             let equals = equals.map(|(bound, _)| bound);
             return (equals, equals);
@@ -128,11 +128,11 @@ impl Resolver<'_> {
         if let (Some((least, _)), Some((most, span))) = (&least, &most) {
             let mixed = matches!(least, Bound::Frames(_)) != matches!(most, Bound::Frames(_));
             if mixed {
-                let message = "both bounds of a throughput are in frames, or both in bits";
+                let message = "the bounds of a throughput must both be in frames or both in bits";
                 self.fail(span.clone(), message, "", "");
             } else if least.value() > most.value() {
                 let message = "`at_least` is above `at_most`";
-                self.fail(span.clone(), message, "", "exchange the bounds");
+                self.fail(span.clone(), message, "", "swap the bounds");
             }
         }
         (least.map(|it| it.0), most.map(|it| it.0))
@@ -156,7 +156,7 @@ impl Resolver<'_> {
                 .map(|time| Bound::Other(time.cycles(hertz))),
             (_, BoundValue::Integer(number)) => u64::try_from(*number)
                 .map(Bound::Other)
-                .map_err(|_| "nothing that is counted is negative".into()),
+                .map_err(|_| "a count cannot be negative".into()),
             (_, BoundValue::Text(text)) => {
                 Err(format!("`{}` is a whole number, not `{text}`", kind.name()))
             }
@@ -374,12 +374,12 @@ mod tests {
             ("measure = \"races\"\nequals = \"1us\"", "whole number"),
             (
                 "measure = \"drops\"\nat_least = 2\nat_most = 1",
-                "exchange the bounds",
+                "swap the bounds",
             ),
             ("measure = \"throughput\"\nat_least = 5", "has a unit"),
             (
                 "measure = \"throughput\"\nequals = \"5pps\"",
-                "not met exactly",
+                "never met exactly",
             ),
             (
                 "measure = \"throughput\"\nat_least = \"5pps\"\nat_most = \"5Gbps\"",

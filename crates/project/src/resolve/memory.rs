@@ -228,14 +228,14 @@ impl Resolver<'_> {
                     span,
                     format!("{what} overlaps {}", other.name),
                     label,
-                    "give another `address`, or leave it out to have it fitted",
+                    "give another `address`, or leave `address` out to let npsim choose",
                 );
             }
             NoPlace::Outside => {
                 let bytes = self.size_of(space);
                 self.fail(
                     span,
-                    format!("the end of {what} lies behind the end of {space}"),
+                    format!("{what} extends beyond the end of {space}"),
                     format!("{space} has {bytes:#x} bytes"),
                     "",
                 );

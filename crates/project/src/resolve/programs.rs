@@ -32,7 +32,7 @@ impl Resolver<'_> {
         if overrides.ids.is_some() && file.me.len() > 1 {
             self.problems.push(
                 Problem::new(format!(
-                    "--me is not clear: the project has {} [[me]] sections",
+                    "--me is ambiguous: the project has {} [[me]] sections",
                     file.me.len()
                 ))
                 .help("change `id` in the project file instead"),
@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 if let Some((other, _)) = programs.iter().find(|(p, _)| p.me == me) {
                     let message = format!("microengine {me} is given two programs");
                     let label = format!("`{}` runs on it already", other.source.display());
-                    self.fail(section.id.span(), message, label, "a microengine has one control store; take its index out of one of the lists");
+                    self.fail(section.id.span(), message, label, "a microengine has one control store; remove its index from one of the lists");
                     continue;
                 }
                 programs.push((
@@ -161,9 +161,9 @@ impl Resolver<'_> {
         {
             self.fail(
                 span,
-                "the modes of a microengine can be set for bare words only",
+                "the modes of a microengine can be set only for bare words",
                 "",
-                "a source says `.num_contexts` and `.init_nn_mode`, and an image file has them; remove the key",
+                "a source sets them with `.num_contexts` and `.init_nn_mode`, and an image file contains them; remove the key",
             );
             return modes;
         }

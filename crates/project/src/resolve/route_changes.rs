@@ -21,7 +21,7 @@ use crate::quantity::Time;
 /// Most errors reported for a file of changes; more would not help.
 const REPORTED: usize = 10;
 /// Format of a line of the file.
-const LINE: &str = "write `TIME,add,PREFIX,PORT,NEXT-HOP`, a MAC address or an IPv4 address for the task `arp`, or `change` in place of `add`, perhaps with `,MTU` behind it; `local` or `discard` in place of port and next hop; or `TIME,remove,PREFIX`";
+const LINE: &str = "write `TIME,add,PREFIX,PORT,NEXT-HOP`, a MAC address or an IPv4 address for the task `arp`, or `change` in place of `add`, optionally followed by `,MTU`; `local` or `discard` in place of port and next hop; or `TIME,remove,PREFIX`";
 
 /// U+FEFF, which marks a text as UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -128,7 +128,7 @@ impl Resolver<'_> {
                 .into_iter()
                 .chain([section.grace.as_ref().map(Spanned::span)]);
             if let Some(span) = keys.flatten().next() {
-                let message = "there are no route changes that this could be for";
+                let message = "the key has no effect without route changes";
                 self.fail(span, message, "", "add [[route_change]], or remove the key");
                 return Err(Refused);
             }
@@ -164,7 +164,7 @@ impl Resolver<'_> {
                 typed.span(),
                 message,
                 "",
-                "leave `blocks` out for what is needed",
+                "leave `blocks` out to get as many as needed",
             );
             return Err(Refused);
         }
@@ -250,7 +250,9 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
     let whole = start..start + line.trim_end().len();
     let wrong = |message: &str| Mistake::new(whole.clone(), message, LINE);
     let (Some(at), Some(what), Some(prefix)) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(wrong("a change has a time, what it is, and a prefix"));
+        return Err(wrong(
+            "a change needs a time, `add`, `change` or `remove`, and a prefix",
+        ));
     };
     let mut section = RouteChangeSection::at(at);
     let slot = match what.get_ref().as_str() {
@@ -292,7 +294,7 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
     match fields.next() {
         Some(more) => Err(Mistake::new(
             more.span(),
-            "there is more than a change has",
+            "a change has no further fields",
             LINE,
         )),
         None => Ok(section),
@@ -327,8 +329,8 @@ impl Resolver<'_> {
                 if leads || section.local || section.discard {
                     return Err(Mistake::new(
                         prefix.span(),
-                        "a route that is removed leads nowhere",
-                        "leave out where it leads to",
+                        "a route that is removed has no destination",
+                        "leave the destination out",
                     ));
                 }
                 (prefix, Change::Remove(network(prefix)?))
@@ -350,7 +352,7 @@ impl Resolver<'_> {
             return Err(Mistake::new(
                 prefix.span(),
                 format!("{} is an address of a port", prefix.get_ref()),
-                "its route stands in the table as long as the port has the address",
+                "its route is in the table as long as the port has the address",
             ));
         }
         Ok(RouteChange { at, change })
@@ -386,13 +388,13 @@ fn told(change: &RouteChangeSection, error: &ChangeError, section: &RoutesSectio
             (prefix, "")
         }
         ChangeError::There(_) => (prefix, "use `change` to give it another next hop"),
-        ChangeError::NotThere(_) => (prefix, "use `add` for a route that is new"),
+        ChangeError::NotThere(_) => (prefix, "use `add` for a new route"),
         ChangeError::Early | ChangeError::Over { .. } => {
             (change.at.span(), "give changes in the order of their times")
         }
         ChangeError::Full { .. } => {
             let blocks = section.blocks.as_ref().map(Spanned::span);
-            let help = "give more `blocks`, or leave the key out for what is needed";
+            let help = "give more `blocks`, or leave the key out to get as many as needed";
             (blocks.unwrap_or(prefix), help)
         }
     };

@@ -14,7 +14,7 @@ use crate::keys::Spanned;
 use crate::problem::Problem;
 
 /// Format of a command.
-const COMMAND: &str = "write `route add PREFIX port=N mac=ADDRESS`, or `next_hop=ADDRESS` in place of `mac`, or `local` or `discard` alone, perhaps with `mtu=BYTES`; `route change ...` alike; or `route remove PREFIX`";
+const COMMAND: &str = "write `route add PREFIX port=N mac=ADDRESS`, or `next_hop=ADDRESS` in place of `mac`, or `local` or `discard` alone, optionally with `mtu=BYTES`; `route change ...` likewise; or `route remove PREFIX`";
 
 impl Project {
     /// Whether a command is a route change.
@@ -57,8 +57,8 @@ impl Project {
             let span = section.next_hop.as_ref().map_or(0..0, Spanned::span);
             return Err(Mistake::new(
                 span,
-                "no route of the project leads by this next hop, so that the task `arp` does not look for it",
-                "give its address on the link as `mac`, or add a route by it to the project",
+                "no route of the project uses this next hop, so the task `arp` does not resolve it",
+                "give its address on the link as `mac`, or add a route through it to the project",
             ));
         }
         Ok(change)
@@ -102,7 +102,7 @@ fn section(command: &str) -> Result<RouteChangeSection, Mistake> {
         }
     }
     let (Some(what), Some(prefix)) = (words.next(), words.next()) else {
-        let message = "a change says what it is, and of which prefix".to_owned();
+        let message = "a change needs `add`, `change` or `remove`, and a prefix".to_owned();
         return Err(wrong(whole, message));
     };
     let mut section = RouteChangeSection::at(Spanned::new(whole, "0".to_owned()));

@@ -70,13 +70,13 @@ impl Resolver<'_> {
                 let help = suggestion(name, known.iter().copied(), "task");
                 (format!("there is no task `{name}`"), help)
             } else if has_task(file, name) {
-                let message = format!("the task `{name}` runs, and a program does its work");
+                let message = format!("the task `{name}` is both run and replaced by a program");
                 (
                     message,
                     "remove it from `tasks` or from `replaced`".to_owned(),
                 )
             } else if !program {
-                let message = format!("nothing does the work of the task `{name}`");
+                let message = format!("no program does the work of the task `{name}`");
                 (
                     message,
                     "add [gpp.program] with `elf = \"FILE\"`".to_owned(),
@@ -125,8 +125,7 @@ impl Resolver<'_> {
         if !wanted {
             self.no_routes(file);
             if blocks.is_some() {
-                let message =
-                    "changes of routes are to come while the chip runs, but nothing keeps routes";
+                let message = "routes are to change while the chip runs, but no task keeps them";
                 let problem = Problem::new(message).at(self.text.excerpt(0..0, ""));
                 let help = "add \"routes\" to `tasks` in [gpp], or run it without such changes";
                 self.problems.push(problem.help(help));
@@ -241,7 +240,7 @@ impl Resolver<'_> {
         if let Some((what, Some(span))) = given.into_iter().find(|it| it.1.is_some()) {
             self.fail(
                 span,
-                format!("{what} are given, but nothing keeps them"),
+                format!("{what} are given, but no task keeps them"),
                 "",
                 "add \"routes\" to `tasks` in [gpp]",
             );
@@ -272,7 +271,7 @@ impl Resolver<'_> {
     ) -> Result<Route, Mistake> {
         if let Some(mtu) = typed.mtu.filter(|mtu| *mtu.get_ref() < LEAST_MTU) {
             let message = format!(
-                "an MTU of {}, less than the {LEAST_MTU} bytes that every link of IPv4 takes whole (RFC 791)",
+                "an MTU of {} is less than the {LEAST_MTU} bytes that every IPv4 link must carry whole (RFC 791)",
                 mtu.get_ref()
             );
             return Err(Mistake::new(
@@ -315,7 +314,7 @@ impl Resolver<'_> {
             {
                 self.fail(
                     task.span(),
-                    "the exceptions task does not know its ring",
+                    "the exceptions task has no ring",
                     "",
                     "add [gpp.exceptions] with `ring = \"NAME\"`",
                 );
@@ -524,7 +523,7 @@ pub(super) fn typed_mac(typed: &Spanned<String>) -> Result<[u8; 6], Mistake> {
         Some(mac) if mac[0] & 1 == 1 => Err(wrong(
             "the address of a group, which no port and no next hop has",
         )),
-        Some([0, 0, 0, 0, 0, 0]) => Err(wrong("no address: all of its bits are 0")),
+        Some([0, 0, 0, 0, 0, 0]) => Err(wrong("not an address: all of its bits are 0")),
         Some(mac) => Ok(mac),
     }
 }

@@ -62,7 +62,7 @@ impl Resolver<'_> {
         let Some(buffers) = self.boot.buffers else {
             self.fail(
                 ring.span(),
-                "the task needs [buffers], in which packets of the core lie",
+                "the task needs [buffers], which hold the packets of the core",
                 "",
                 "",
             );

@@ -68,7 +68,7 @@ impl Resolver<'_> {
             let help = if ports == 0 {
                 "the project has no ports; leave `groups` out".to_owned()
             } else {
-                format!("use 1 for all ports together, or up to {ports} for one a port")
+                format!("use 1 for all ports together, or up to {ports} for one per port")
             };
             self.fail(typed.span(), message, "", &help);
             return None;
@@ -122,7 +122,7 @@ impl Resolver<'_> {
         if cycles == 0
             && let Some(typed) = typed
         {
-            self.fail(typed.span(), "a time of nothing is not possible", "", "");
+            self.fail(typed.span(), "a time of 0 is not possible", "", "");
         }
         cycles.max(1)
     }
@@ -276,7 +276,7 @@ impl Resolver<'_> {
                 && let Some(problem) = self.problems.last_mut()
             {
                 problem.help = Some(format!(
-                    "add a [[memory]] `{}`, give `queues` the name of another, or `queues = \"{NONE}\"` if the length of queues is not to count",
+                    "add a [[memory]] `{}`, give `queues` the name of another, or `queues = \"{NONE}\"` to ignore the length of queues",
                     wanted.default
                 ));
             }

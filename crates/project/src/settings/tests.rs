@@ -99,7 +99,7 @@ fn a_path_that_leads_nowhere_names_its_neighbours() {
         ("queue.X.channel=1", "the project has no [[queue]]"),
         ("me.forward=1", "say which of its keys"),
         ("me=1", "`me` is a list of tables"),
-        ("ring.TX_RING.size.x=1", "is a value"),
+        ("ring.TX_RING.size.x=1", "is a single value"),
         (
             "ring.TX_RING.size=many",
             "must be a whole number from 0 to 65535",

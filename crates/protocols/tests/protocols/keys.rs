@@ -209,7 +209,7 @@ fn mistakes_say_what_to_do() {
         (
             "quick-start",
             "threshold = 1\ngroups = 3\n",
-            "up to 2 for one a port",
+            "up to 2 for one per port",
         ),
         (
             "quick-start",

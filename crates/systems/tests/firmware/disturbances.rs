@@ -286,10 +286,10 @@ fn wrong_disturbances_are_refused() {
     for (options, code, expected) in [
         ("--stall 0.3", 2, "is not ME.CONTEXT@FROM+FOR"),
         ("--stall 0.3@1us+1", 0, "all traffic is handled"),
-        ("--stall 0.3@1us+0", 1, "a stall of no time"),
+        ("--stall 0.3@1us+0", 1, "a stall must be longer than 0"),
         ("--stall 0.8@1us+1us", 1, "there is no context 8"),
         ("--stall 9.0@1us+1us", 1, "there is no microengine 9"),
-        ("--stall 7.0@1us+1us", 1, "nothing runs on microengine 7"),
+        ("--stall 7.0@1us+1us", 1, "microengine 7 has no program"),
         ("--set disturb.dram=many", 1, "must be a whole number"),
         ("--set disturb.dram=2000000", 1, "use 0 to 1000000 cycles"),
         ("--set disturb.drum=2", 1, "did you mean `dram`?"),

@@ -166,7 +166,7 @@ fn memory_mistakes() {
         bad(&format!("{ME}{}{}", at("A", "0"), at("B", "32")), 1)
             .contains("memory `B` overlaps memory `A`")
     );
-    assert!(bad(&format!("{ME}{}", at("A", "0x3fe0")), 1).contains("behind the end of scratch"));
+    assert!(bad(&format!("{ME}{}", at("A", "0x3fe0")), 1).contains("beyond the end of scratch"));
     assert!(bad(&format!("{ME}{}", at("A", "3")), 1).contains("not a multiple of 4"));
     assert!(
         bad(

@@ -86,7 +86,7 @@ fn the_command_line_goes_first() {
         resolved(two, &overrides)
             .unwrap_err()
             .to_string()
-            .contains("--me is not clear")
+            .contains("--me is ambiguous")
     );
 }
 

@@ -133,7 +133,7 @@ fn route_mistakes() {
             ),
             1
         )
-        .contains("nothing keeps them")
+        .contains("no task keeps them")
     );
 }
 
@@ -149,7 +149,7 @@ fn exceptions_need_a_ring_and_buffers() {
         panic!("no exceptions task")
     };
     assert_eq!((task.ring, task.period, task.reasons.len()), (0, 1200, 2));
-    assert!(bad(&base, 1).contains("does not know its ring"));
+    assert!(bad(&base, 1).contains("the exceptions task has no ring"));
     assert!(
         bad(&format!("{base}[gpp.exceptions]\nring = \"Y_RING\"\n"), 1)
             .contains("did you mean `X_RING`?")
