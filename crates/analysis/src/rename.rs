@@ -78,9 +78,7 @@ fn symbols<'a>(
     Err(if from_project {
         format!("`{word}` is a name of the project; change it in the project file")
     } else {
-        format!(
-            "`{word}` is no register, signal or label, and no macro or define, that is declared here"
-        )
+        format!("`{word}` is not a register, signal, label, macro or define that is declared here")
     })
 }
 
@@ -112,7 +110,7 @@ fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
             ));
         }
         if analysis.text(reference.span) != name {
-            return Err(format!("a use of `{name}` is put together from pieces"));
+            return Err(format!("a use of `{name}` is pasted together from pieces"));
         }
         let first = index
             .references
@@ -123,7 +121,7 @@ fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
         let shared = here.any(|other| other.symbol != id);
         if shared {
             return Err(format!(
-                "one text names `{name}` and another symbol, so that it cannot be changed for one"
+                "one text names both `{name}` and another symbol, so it cannot be changed for one alone"
             ));
         }
     }
@@ -140,13 +138,15 @@ fn new_name(analysis: &Analysis, id: usize, new: &str) -> Result<String, String>
             return Ok(format!("{stem}#"));
         }
         return Err(format!(
-            "`{new}` is no label: letters, digits and `_`, then `#`"
+            "`{new}` is not a label: use letters, digits and `_`, then `#`"
         ));
     }
     let (sigil, _) = split_sigil(&symbol.name);
     let (new_sigil, stem) = split_sigil(new);
     if !is_plain(stem) {
-        return Err(format!("`{new}` is no name: letters, digits and `_`"));
+        return Err(format!(
+            "`{new}` is not a name: use letters, digits and `_`"
+        ));
     }
     if sigil != new_sigil {
         return Err(format!(
@@ -173,7 +173,7 @@ fn free(
         other.name == new && labels == (symbol.kind == NameKind::Label)
     });
     if taken {
-        return Err(format!("there is a `{new}` already"));
+        return Err(format!("`{new}` already exists"));
     }
     if is_physical(new) {
         return Err(format!(

@@ -113,7 +113,9 @@ impl TextName {
     /// Returns the reason if it cannot have that name.
     pub fn edits(&self, workspace: &Workspace, new: &str) -> Result<Vec<Edit>, String> {
         if !is_plain(new) {
-            return Err(format!("`{new}` is no name: letters, digits and `_`"));
+            return Err(format!(
+                "`{new}` is not a name: use letters, digits and `_`"
+            ));
         }
         if is_physical(new) || mnemonic(new).is_some() {
             return Err(format!(
@@ -126,10 +128,7 @@ impl TextName {
             let taken = words(&text, owner, new, &[]);
             if new != self.name && !taken.is_empty() {
                 let line = text.line(taken[0].start) + 1;
-                return Err(format!(
-                    "there is a `{new}` already: {}:{line}",
-                    path.display()
-                ));
+                return Err(format!("`{new}` already exists: {}:{line}", path.display()));
             }
             let mut hidden = hiding(text.definitions(), &self.name);
             hidden.retain(|it| owner.is_none_or(|owner| owner.start < it.start));

@@ -205,7 +205,7 @@ fn names_lead_to_their_uses_and_take_others() {
         SOURCE.replace("step", "width")
     );
     let taken = workspace.rename(&spot, "total").expect_err("a reason");
-    assert_eq!(taken, "there is a `total` already");
+    assert_eq!(taken, "`total` already exists");
 }
 
 #[test]
@@ -345,10 +345,10 @@ fn a_parameter_gets_a_new_name_in_its_macro_or_define_alone() {
 #[test]
 fn a_new_name_that_is_taken_is_refused() {
     for (mark, new, why) in [
-        ("to, +", "by", "there is a `by` already"),
-        ("add(to,", "total", "there is a `total` already"),
+        ("to, +", "by", "`by` already exists"),
+        ("add(to,", "total", "`total` already exists"),
         ("STEP]\n#", "alu", "instruction"),
-        ("STEP]\n#", "$x", "no name"),
+        ("STEP]\n#", "$x", "not a name"),
     ] {
         let refused = renamed(mark, 0, new).expect_err(mark);
         assert!(refused.contains(why), "{mark}: {refused}");
@@ -364,6 +364,6 @@ fn a_transfer_register_that_is_named_in_its_other_spelling_is_not_renamed() {
         // All places are known, whichever spelling they have.
         assert_eq!(workspace.references(&spot).len(), of + 1, "{mark}");
         let refused = workspace.rename(&spot, "$z").expect_err(mark);
-        assert!(refused.contains("put together from pieces"), "{refused}");
+        assert!(refused.contains("pasted together from pieces"), "{refused}");
     }
 }

@@ -79,7 +79,7 @@ fn early_use(code: &DecodedProgram<'_>, at: usize, told: &mut Vec<String>) {
             && uses(code, at, instruction)
         {
             told.push(format!(
-                "It still uses the value that {name} had before the write at {before}: {} must lie between, {} do.",
+                "It still uses the value that {name} had before the write at {before}: {} instructions are needed between, not {}.",
                 gap,
                 back - 1
             ));
@@ -142,7 +142,7 @@ fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: 
         // Beyond a label, the codes may come from elsewhere.
         if code.is_entered(before + 1) {
             told.push(format!(
-                "Control can come to {} from elsewhere, so the condition codes may have been set there.",
+                "Control can reach {} from elsewhere, so the condition codes may have been set there.",
                 before + 1
             ));
             return;

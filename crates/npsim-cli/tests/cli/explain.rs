@@ -104,7 +104,7 @@ alu[x, --, B, *l$index0[1]]
     assert!(beware(&write[0]).contains("still uses the old value"));
     let used = words(source, 4);
     assert!(
-        beware(&used[0]).contains("3 must lie between, 1 do"),
+        beware(&used[0]).contains("3 instructions are needed between, not 1"),
         "{}",
         beware(&used[0])
     );

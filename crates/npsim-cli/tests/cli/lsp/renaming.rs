@@ -91,10 +91,10 @@ fn names_that_others_know_are_refused() {
     refused("|seen, +, x", "other", "`loud`");
     refused("|hidden, 1", "other", "declared by the macro `own`");
     refused("IXP|2400", "other", "name of the project");
-    refused("al|u[--", "other", "no register, signal or label");
+    refused("al|u[--", "other", "not a register, signal, label");
     refused("|x, -, 1", "seen", "already");
     refused("|x, -, 1", "a5", "physical");
-    refused("|x, -, 1", "1x", "no name");
+    refused("|x, -, 1", "1x", "not a name");
     refused("|x, -, 1", "$x", "sigil");
     refused("|x, -, 1", "alu", "instruction");
     refused("|x, -, 1", "ALSO", "defined name");
