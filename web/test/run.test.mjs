@@ -129,7 +129,7 @@ test("a packet is followed and a sleeper asked", async () => {
   await page.evaluate((thread) => window.npsimLab.select(thread), sleeper);
   await ready(page);
   await page.getByRole("button", { name: "Why does it sleep?" }).click();
-  await page.locator(".answer", { hasText: "waits since" }).waitFor();
+  await page.locator(".answer", { hasText: "has been waiting since" }).waitFor();
   await page.close();
 });
 

@@ -142,7 +142,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
             );
             match last {
                 Some(last) if last != (me, pc) => format!(
-                    "{taken}; their handles were seen last in the command of microengine {} at {}",
+                    "{taken}; their handles were last seen in the command of microengine {} at {}",
                     last.0,
                     place(last.0, last.1)
                 ),
@@ -180,7 +180,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
                 me,
                 context,
                 pc,
-                what: "their handles were seen here last".to_owned(),
+                what: "their handles were last seen here".to_owned(),
             })
             .into_iter()
             .collect(),

@@ -57,13 +57,16 @@ pub struct Deadlocked {
 }
 
 impl Deadlocked {
-    /// `8 contexts of microengine 0 wait since cycle 900 for signal 3 (`police`)`
+    /// `8 contexts of microengine 0 have been waiting since cycle 900 for signal 3 (`police`)`
     #[must_use]
     pub fn sentence(&self) -> String {
         let joint = if self.any { " or " } else { " and " };
         let (who, waits) = match self.contexts[..] {
-            [one] => (format!("context {one}"), "waits"),
-            _ => (format!("{} contexts", self.contexts.len()), "wait"),
+            [one] => (format!("context {one}"), "has been waiting"),
+            _ => (
+                format!("{} contexts", self.contexts.len()),
+                "have been waiting",
+            ),
         };
         format!(
             "{who} of microengine {} {waits} since cycle {} for {}",
@@ -143,7 +146,7 @@ pub fn never_woken_fault(chip: &Chip, outlook: Outlook) -> Option<Fault> {
     }
     let which = numbered(&first.contexts);
     if first.contexts.len() > 1 {
-        notes.push(format!("these are {which} of microengine {}", first.me));
+        notes.push(format!("deadlocked: {which} of microengine {}", first.me));
     }
     Some(Fault {
         check: Some(Check::NeverWoken),
@@ -157,7 +160,7 @@ pub fn never_woken_fault(chip: &Chip, outlook: Outlook) -> Option<Fault> {
         ),
         notes,
         help: Some(
-            "raise it on every path: a turn has to be passed on also where a packet is dropped; a context that has nothing more to do exits with ctx_arb[kill]"
+            "raise the signal on every path: a turn has to be passed on even where a packet is dropped; a context that has nothing more to do exits with ctx_arb[kill]"
                 .to_owned(),
         ),
         also: Vec::new(),
@@ -205,7 +208,7 @@ fn raisers_note(search: &Search<'_>, me: u8, contexts: &[u8], signals: u16) -> S
         [] if signals.is_power_of_two() => "no instruction of any program raises it".to_owned(),
         [] => "no instruction of any program raises them".to_owned(),
         some => format!(
-            "raised at {}, where only contexts come that sleep for ever themselves, or none",
+            "raised at {}, which no context reaches, or only contexts that sleep forever themselves",
             some.join("; ")
         ),
     }

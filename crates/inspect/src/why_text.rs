@@ -21,18 +21,20 @@ impl Inspect<'_> {
                 "{who} exited (ctx_arb[kill]) in cycle {since}, at {}",
                 place(me, *at)
             )],
-            Why::Executing { halted: true, .. } => vec![format!("{who} stands at a breakpoint")],
-            Why::Executing { held: None, .. } => vec![format!("{who} executes")],
+            Why::Executing { halted: true, .. } => {
+                vec![format!("{who} is stopped at a breakpoint")]
+            }
+            Why::Executing { held: None, .. } => vec![format!("{who} is executing")],
             Why::Executing {
                 held: Some((since, unit)),
                 ..
             } => {
                 let full = unit.map_or_else(
                     || "the command bus is busy".to_owned(),
-                    |unit| format!("{} takes no more", unit.name()),
+                    |unit| format!("{} accepts no more", unit.name()),
                 );
                 vec![format!(
-                    "{who} executes, but waits since cycle {since} for room in the command FIFO: {full}"
+                    "{who} is executing, but has been waiting since cycle {since} for room in the command FIFO: {full}"
                 )]
             }
             Why::Ready {
@@ -41,7 +43,7 @@ impl Inspect<'_> {
                 before,
                 stalled_until,
             } => {
-                let mut text = format!("{who} is ready since cycle {since}");
+                let mut text = format!("{who} has been ready since cycle {since}");
                 if let Some(until) = stalled_until {
                     let _ = write!(text, ", but stalled until cycle {until}");
                 }
@@ -63,7 +65,7 @@ impl Inspect<'_> {
                 let names: Vec<_> = asleep.missing.iter().map(|it| it.name.as_str()).collect();
                 let joint = if asleep.any { " or " } else { " and " };
                 let first = format!(
-                    "{who} waits since cycle {} for {}, at {}",
+                    "{who} has been waiting since cycle {} for {}, at {}",
                     asleep.since,
                     names.join(joint),
                     place(me, asleep.at)
@@ -98,15 +100,17 @@ impl Inspect<'_> {
     fn source_text(&self, sources: &[SignalOrigin], place: &dyn Fn(u8, u16) -> String) -> String {
         let source = sources[0];
         match source {
-            SignalOrigin::OnTheWay { due, by: None } => format!("on its way, here in cycle {due}"),
+            SignalOrigin::OnTheWay { due, by: None } => {
+                format!("on its way, arrives in cycle {due}")
+            }
             SignalOrigin::OnTheWay {
                 due,
                 by: Some((me, context, pc)),
             } => format!(
-                "on its way from ME {me} context {context} at {}, here in cycle {due}",
+                "on its way from ME {me} context {context} at {}, arrives in cycle {due}",
                 place(me, pc)
             ),
-            SignalOrigin::Timer { due } => format!("its timer comes in cycle {due}"),
+            SignalOrigin::Timer { due } => format!("its timer fires in cycle {due}"),
             SignalOrigin::Frame { list, before: 0 } => {
                 format!("the next frame: it is the first on freelist {list}")
             }

@@ -128,7 +128,7 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
         Check::NeverWoken => (
             "The context that should have raised the signal sleeps for ever too, has taken another \
              path, or does not exist. Others that poll make the chip look busy meanwhile.",
-            "Follow the signal: a turn has to be passed on also where a packet is dropped. A \
+            "Follow the signal: a turn has to be passed on even where a packet is dropped. A \
              context that has nothing more to do exits with ctx_arb[kill].",
         ),
         Check::NeverYields => (

@@ -117,7 +117,7 @@ fn a_lost_turn_is_a_fault_though_another_microengine_polls() {
     let done = dir.npsim("run . --trace in.pcap --stats out.json").expect(
         3,
         &[
-            "error[never-woken]: 8 contexts of microengine 0 wait since cycle",
+            "error[never-woken]: 8 contexts of microengine 0 have been waiting since cycle",
             "(`police`), which nothing raises any more",
             "worker.uc:23:5",
             "turn.uc:21 (in turn_pass, worker.uc:28)",

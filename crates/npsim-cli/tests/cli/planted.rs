@@ -21,7 +21,7 @@ fn a_lost_turn() {
         "run . --trace in.pcap",
         "never-woken",
         "worker.uc:23:5",
-        "a turn has to be passed on also where a packet is dropped",
+        "a turn has to be passed on even where a packet is dropped",
     );
 }
 
@@ -116,7 +116,7 @@ fn a_buffer_leak() {
             3,
             &[
                 " of 1024 packet buffers never came back to their freelist",
-                "their handles were seen last in the command of microengine 1 at transmit.uc:73",
+                "their handles were last seen in the command of microengine 1 at transmit.uc:73",
             ],
         );
     let count = { done.err.split("error[buffer-leak]: ").nth(1) }
