@@ -390,7 +390,7 @@ refused() { # WORDS OPTION...
 }
 refused 'there is no such interface' --port 0=if:np-none
 refused 'there is no network namespace' --port 0=tap:np0@np-none
-refused 'that is no TAP' --port 0=tap:lo@np-left
+refused 'that is not a TAP' --port 0=tap:lo@np-left
 refused 'there is no port' --port 9=tap:np0@np-left
 refused 'joined to two interfaces' --port 0=tap:np0@np-left --port 0=tap:np1@np-right
 refused 'two ports are joined' --port 0=tap:np0@np-left --port 1=tap:np0@np-left

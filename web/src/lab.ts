@@ -58,7 +58,7 @@ export class Lab {
     });
     this.run.onlost = (reason) => void this.restore(reason);
     this.language.onlost = (reason) =>
-      this.complain(`The analysis of the source was begun anew: ${reason}.`, "A macro that uses itself, or a loop without end in #while, keeps it busy.");
+      this.complain(`The analysis of the source was restarted: ${reason}.`, "A macro that uses itself, or a loop without end in #while, keeps it busy.");
     files.onchange((path, bytes, before) => {
       for (const client of isText(path) ? [this.run, this.language] : [this.run]) {
         if (bytes) client.put(path, bytes);
@@ -201,7 +201,7 @@ export class Lab {
   /** A new worker stands where the lost one stood. */
   private async restore(reason: string): Promise<void> {
     const view = this.store.value.view;
-    this.complain(`The simulator was begun anew: ${reason}.`);
+    this.complain(`The simulator was restarted: ${reason}.`);
     if (this.restoring || !this.wanted || !this.store.value.opened) return;
     this.restoring = true;
     await this.idle();

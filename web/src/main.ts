@@ -379,5 +379,5 @@ function whole(address: string): string {
 
 start().catch((error: unknown) => {
   const cover = document.getElementById("cover") ?? document.body.appendChild(h("div", { class: "cover" }));
-  fill(cover, h("p", {}, `The laboratory could not begin: ${error instanceof Error ? error.message : String(error)}. Reload the page, or use a current browser.`));
+  fill(cover, h("p", {}, `The laboratory could not start: ${error instanceof Error ? error.message : String(error)}. Reload the page, or use a current browser.`));
 });

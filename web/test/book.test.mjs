@@ -72,7 +72,7 @@ test("an address names project, setting and cycle, and what is not here is said"
   for (const [search, said] of [
     ["?open=microcode/nothing", /no project microcode\/nothing/],
     ["?open=microcode/forward&trace=traces/none.pcap", /no capture traces\/none.pcap/],
-    ["?open=microcode/forward&at=soon", /`at=soon` is no cycle/],
+    ["?open=microcode/forward&at=soon", /`at=soon` is not a cycle/],
     ["?open=microcode/forward&set=x", /`set=x` is not KEY=VALUE/],
   ]) {
     const wrong = await lab.page({ search });

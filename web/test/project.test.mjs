@@ -42,7 +42,7 @@ test("a zip bomb is refused before it is unpacked whole", async () => {
   assert.ok(zip.length < 100_000);
   await assert.rejects(readZip(zip, { files: 10, bytes: 1_000_000 }), /more than/);
   await assert.rejects(readZip(zip, { files: 0, bytes: 1_000_000 }), /1 files/);
-  await assert.rejects(readZip(zip.subarray(0, zip.length - 30), { files: 10, bytes: 1e6 }), /no zip file/);
+  await assert.rejects(readZip(zip.subarray(0, zip.length - 30), { files: 10, bytes: 1e6 }), /not a zip file/);
 });
 
 test("a link gives back what was put into it", async () => {

@@ -96,7 +96,7 @@ test("what is too large or damaged is refused, and the page goes on", async () =
   await drop(page, "bomb.pcap.gz", gzipSync(Buffer.alloc(300_000_000)));
   await said(/unpacks to more/);
   await drop(page, "broken.zip", Buffer.from("PK nonsense"));
-  await said(/no zip file/);
+  await said(/not a zip file/);
   await drop(page, "words.pcap", Buffer.from("this is no capture at all, though it is called one"));
   await page.waitForFunction(() => window.npsimLab.store.value.failure !== null);
   await open(page, "/microcode/tutorial/wire8.toml", { traffic: { kind: "none" } });

@@ -249,7 +249,7 @@ impl<'c> CoreView<'c> {
             None => text.parse(),
         };
         number.map_err(|_| {
-            DebugError::new(format!("`{text}` is neither register nor function of the core's program, and no number"))
+            DebugError::new(format!("`{text}` is not a register, a function of the core's program or a number"))
                 .help("write `r0` to `r12`, `sp`, `lr`, `pc`, `cpsr`, a function, or an address such as 0x8000")
         })
     }
@@ -278,7 +278,7 @@ impl<'c> CoreView<'c> {
             let address = self.value(address.trim())?;
             if !program.is_code(address) {
                 return Err(DebugError::new(format!(
-                    "no code of {} stands at 0x{address:08x}",
+                    "no code of {} is at 0x{address:08x}",
                     self.name()
                 )));
             }
@@ -293,7 +293,7 @@ impl<'c> CoreView<'c> {
             None => (here.map_or_else(String::new, |it| it.0), text),
         };
         let wrong = || {
-            DebugError::new(format!("`{text}` is no place of {}", self.name())).help(
+            DebugError::new(format!("`{text}` is not a place in {}", self.name())).help(
                 "name a function, a line such as `main.c:12`, or an address such as `*0x8000`",
             )
         };

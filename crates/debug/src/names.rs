@@ -329,7 +329,7 @@ pub fn named<'a>(
     };
     Err(
         DebugError::new(format!("`{name}` is not live at {place}")).help(format!(
-            "its register is used otherwise here; it is live at {}, for one",
+            "its register holds another value here; it is live at {}, for example",
             image.place(first.address)
         )),
     )

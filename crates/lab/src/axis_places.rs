@@ -102,7 +102,7 @@ pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
     let place = |(text, value): (&String, &Option<Value<'_>>)| {
         let Some(value) = value else {
             return Err(format!(
-                "`{text}` is no number, and other values are; give the places with `x`"
+                "`{text}` is not a number, but other values are; give the places with `x`"
             ));
         };
         // A bare number is in the axis's unit, and zero is the same in every unit.

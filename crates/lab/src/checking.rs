@@ -35,7 +35,7 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if !name_is_plain {
         return Err(Problem::new(format!(
-            "the name `{}` cannot be a folder's everywhere",
+            "the name `{}` is not valid for a folder on all systems",
             study.name
         ))
         .help("use letters, digits, `-` and `_`"));
@@ -43,7 +43,7 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     let Replication { runs, quick } = study.replication;
     if runs == 0 || quick == 0 || runs.max(quick) > MOST_RUNS {
         return Err(Problem::new(format!(
-            "`replication` asks for {runs} runs of a point, {quick} in a quick run; 1 to {MOST_RUNS} can be"
+            "`replication` asks for {runs} runs of a point, {quick} in a quick run; 1 to {MOST_RUNS} are possible"
         )));
     }
     let of_sweeps = study.sweep.values();
@@ -86,7 +86,7 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     // In a study without figures, the default ones are named after sweep and metric.
     for figure in drawing::figures(study) {
         if figure.name.contains(['/', '\\']) {
-            let problem = Problem::new("the name cannot be a file's")
+            let problem = Problem::new("the name cannot be a file name")
                 .help("leave slashes out of the names of the sweep and the metric");
             return Err(named("figure", &figure.name, problem));
         }
@@ -164,7 +164,9 @@ fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
     }
     let values = [row.value, row.at_least, row.at_most];
     if let Some(wrong) = values.iter().flatten().find(|value| !is_sound(**value)) {
-        return Err(Problem::new(format!("{wrong} is no value to compare with")));
+        return Err(Problem::new(format!(
+            "{wrong} is not a value to compare with"
+        )));
     }
     let count = values.iter().flatten().count();
     match (&row.measured, &row.shape, count) {
@@ -213,7 +215,7 @@ fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
                 .try_for_each(|curve| check_curve(study, curve.of(), &curve.at()))
         }
         _ => Err(Problem::new(
-            "it has either `measured` and one of `value`, `at_least`, `at_most`, or a `shape`",
+            "it needs either `measured` and one of `value`, `at_least`, `at_most`, or a `shape`",
         )),
     }
 }
@@ -277,7 +279,9 @@ fn check_chosen(study: &Study, chosen: &ModelChoice) -> Result<(), Problem> {
         }
     }
     if chosen.rows.is_empty() {
-        return Err(Problem::new("`rows` names no row that it served"));
+        return Err(Problem::new(
+            "`rows` must name at least one row that the value served",
+        ));
     }
     for pattern in &chosen.sweeps {
         if !study.sweep.keys().any(|name| fits(pattern, name)) {
@@ -292,7 +296,7 @@ fn check_chosen(study: &Study, chosen: &ModelChoice) -> Result<(), Problem> {
     let is_number = matches!(chosen.value, Some(SettingValue::Integer(_)));
     if !chosen.set.is_empty() && !is_number && chosen.instead.is_empty() {
         return Err(Problem::new(
-            "`instead` has to say what else it could be, since it is no whole number",
+            "`instead` must list other values to try, since the value is not a whole number",
         ));
     }
     check_paths(chosen.set.iter()).map_err(Problem::new)
@@ -301,7 +305,7 @@ fn check_chosen(study: &Study, chosen: &ModelChoice) -> Result<(), Problem> {
 /// Checks that a name can be a file name.
 fn check_file_name(name: &str) -> Result<(), Problem> {
     if name.is_empty() || name.contains(['/', '\\', '.']) {
-        return Err(Problem::new("the name cannot be a file's"));
+        return Err(Problem::new("the name cannot be a file name"));
     }
     Ok(())
 }

@@ -82,13 +82,13 @@ impl Subject for ChipPoint {
         for (name, metric) in study.metrics_of(sweep) {
             if !metric.fits_chips() {
                 return Err(format!(
-                    "of a chip `{name}` cannot be measured, only of a `network`"
+                    "`{name}` cannot be measured on a chip, only on a `network`"
                 ));
             }
         }
         match sweep.axis.iter().find(|axis| axis.every.is_some()) {
             Some(axis) => Err(format!(
-                "axis `{}`: `every` is of a `network`; a chip is measured in the study's `window`",
+                "axis `{}`: `every` applies only to a `network`; a chip is measured in the study's `window`",
                 axis.name()
             )),
             None => Ok(()),

@@ -107,7 +107,7 @@ pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
             follows
                 .last()
                 .map(|(x, _)| *x)
-                .ok_or_else(|| "it follows nowhere".into())
+                .ok_or_else(|| "it does not follow at any point".into())
         }
         Measured::LargestDifference { of, from, until } => {
             let covered = |name: &CurveName| {
@@ -127,7 +127,7 @@ pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
             let (x, share) = worst(shares);
             if share > MOST_TIMES {
                 return Err(format!(
-                    "at {x} the second curve is nearly 0, of which a share says nothing"
+                    "at {x} the second curve is nearly 0, so a share of it says nothing"
                 ));
             }
             Ok(share * 100.0)
@@ -136,7 +136,7 @@ pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
             formula::Formula::parse(formula)?.value(&|name| match with.get(name) {
                 Some(ExpressionOperand::Number(number)) => Ok(*number),
                 Some(ExpressionOperand::Value(measured)) => value(measured, curves),
-                Some(ExpressionOperand::Curve(_)) => Err("a curve is no single value".into()),
+                Some(ExpressionOperand::Curve(_)) => Err("a curve is not a single value".into()),
                 None => Err("`with` does not say what it is".into()),
             })
         }

@@ -63,7 +63,7 @@ impl Subject for FluidPoint {
             );
             if !known {
                 return Err(format!(
-                    "of the fluid model `{name}` cannot be measured; the queue and the utilisation of its one link can"
+                    "`{name}` cannot be measured on the fluid model; the queue and the utilisation of its one link can"
                 ));
             }
         }

@@ -36,20 +36,20 @@ impl Formula {
         let length = text.chars().count();
         if length > LONGEST {
             return Err(format!(
-                "a formula of {length} characters; {LONGEST} are the most"
+                "a formula of {length} characters is too long; {LONGEST} are the most"
             ));
         }
         let fits = |c: char| c.is_ascii_alphanumeric() || c.is_whitespace() || SIGNS.contains(c);
         if let Some((at, found)) = text.chars().enumerate().find(|&(_, c)| !fits(c)) {
             return Err(format!(
-                "`{text}` has `{found}` at character {}, which no formula has",
+                "`{text}` has an unexpected `{found}` at character {}",
                 at + 1
             ));
         }
         let levels = text.matches(LEVELS).count();
         if levels > MOST_LEVELS {
             return Err(format!(
-                "a formula of {levels} operators and opening brackets; {MOST_LEVELS} are the most"
+                "a formula of {levels} operators and opening brackets is too long; {MOST_LEVELS} are the most"
             ));
         }
         let environment = environment();
@@ -155,10 +155,10 @@ fn unreadable(text: &str, error: &Error) -> String {
     let reason = reason(error);
     match error.range() {
         Some(place) if place.start < text.len() => format!(
-            "`{text}` is no formula: {reason} at character {}",
+            "`{text}` is not a formula: {reason} at character {}",
             text[..place.start].chars().count() + 1
         ),
-        _ => format!("`{text}` is no formula: {reason}"),
+        _ => format!("`{text}` is not a formula: {reason}"),
     }
 }
 
@@ -213,10 +213,10 @@ mod tests {
             ("min()", "numbers to choose from are missing"),
             ("sqrt(2)", "there is no `sqrt(...)`"),
             ("x * sqrt (x)", "there is no `sqrt(...)`"),
-            ("1.2.3", "is no formula"),
+            ("1.2.3", "is not a formula"),
             ("2e", "invalid float"),
-            ("true", "is no formula"),
-            ("x.y", "is no formula"),
+            ("true", "is not a formula"),
+            ("x.y", "is not a formula"),
             ("µ", "has `µ` at character 1"),
             ("'text'", "has `'` at character 1"),
         ] {

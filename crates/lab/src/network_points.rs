@@ -56,15 +56,17 @@ impl Subject for NetworkPoint {
             ("other_chip", sweep.other_chip.is_some()),
         ];
         if let Some((key, _)) = others.iter().find(|(_, given)| *given) {
-            return Err(format!("`{key}` is of a `system`, not of a `network`"));
+            return Err(format!("`{key}` applies to a `system`, not to a `network`"));
         }
         if sweep.keys().any(|key| key == "hops") {
-            return Err("`hops` is of a `system`; a network has the routers of its file".into());
+            return Err(
+                "`hops` applies only to a `system`; a network has the routers of its file".into(),
+            );
         }
         for (name, metric) in study.metrics_of(sweep) {
             if !metric.fits_networks() {
                 return Err(format!(
-                    "of a network `{name}` cannot be measured; name those that can as `metrics`"
+                    "`{name}` cannot be measured on a network; name metrics that can be as `metrics`"
                 ));
             }
         }

@@ -45,7 +45,7 @@ impl FromStr for Observe {
         let found = Self::ALL.into_iter().find(|(name, ..)| *name == text);
         found.map(|(_, it, _)| it).ok_or_else(|| {
             let names = Self::ALL.map(|(name, ..)| name).join("`, `");
-            format!("`{text}` is nothing that can be observed of a point; there are `{names}`")
+            format!("`{text}` cannot be observed of a point; choose one of `{names}`")
         })
     }
 }

@@ -62,7 +62,7 @@ impl Ordering {
             ObservedFlows::One => {
                 let slots = self
                     .flow_slots
-                    .ok_or("one flow can be told only in generated traffic")?;
+                    .ok_or("one flow can be distinguished only in generated traffic")?;
                 // A load has at least one flow.
                 let first = |flow: u32| flow.checked_rem(slots) == Some(0);
                 self.left.total_of(THRESHOLD, |&(_, flow)| first(flow))

@@ -35,11 +35,11 @@ impl Shard {
     pub fn new(number: usize, of: usize) -> Result<Self, String> {
         if of == 0 || of > MOST_SHARDS {
             return Err(format!(
-                "points are dealt to 1 to {MOST_SHARDS} shards, not to {of}"
+                "points can be divided into 1 to {MOST_SHARDS} shards, not into {of}"
             ));
         }
         if number == 0 || number > of {
-            return Err(format!("there are the shards 1/{of} to {of}/{of}"));
+            return Err(format!("the shards are 1/{of} to {of}/{of}"));
         }
         Ok(Self { number, of })
     }
@@ -152,7 +152,7 @@ impl Part {
 
 fn no_point(wanted: &str, count: usize) -> Problem {
     Problem::new(format!("there is no point `{wanted}`")).help(format!(
-        "there are 1 to {count}; `--list` shows them, and with `--format json` their keys"
+        "the points are 1 to {count}; `--list` shows them, and with `--format json` their keys"
     ))
 }
 

@@ -40,12 +40,12 @@ impl Subject for PetriPoint {
             }
         }
         if sweep.trace.is_some() {
-            return Err("a net plays no capture".into());
+            return Err("a net cannot play a capture".into());
         }
         for (name, metric) in study.metrics_of(sweep) {
             if !is_of_nets(&metric.measure) {
                 return Err(format!(
-                    "of a net `{name}` cannot be measured; rates, lost packets and order can"
+                    "`{name}` cannot be measured on a net; rates, lost packets and order can"
                 ));
             }
         }

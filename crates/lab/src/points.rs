@@ -160,7 +160,7 @@ pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
     let mut paths = study.overrides.iter().map(|(path, _)| path);
     if let Some(path) = paths.find(|path| !taken.contains(path)) {
         return Err(Problem::new(format!(
-            "`{path}` can be set in no sweep of the study `{}`",
+            "`{path}` cannot be set in any sweep of the study `{}`",
             study.name
         ))
         .help("systems have `profile.GROUP.NAME`, `define.NAME` and the keys of project files, networks the keys of network files"));
@@ -271,7 +271,7 @@ impl Point {
         }
         if self.trace.is_some() && path.split('.').next() == Some("load") {
             return Err(at(format!(
-                "`{path}` shapes generated traffic, and a `trace` comes instead of it"
+                "`{path}` shapes generated traffic, but a `trace` replaces it"
             ))
             .help(
                 "remove one of them; `trace.pace` and `trace.ports` say how a capture is played",
@@ -290,7 +290,7 @@ fn routers(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(hops) if (1..=MOST_NODES).contains(&hops) => Ok(hops),
         _ => Err(format!(
-            "`{text}` is no number of routers; `hops` is a whole number from 1 to {MOST_NODES}"
+            "`{text}` is not a number of routers; `hops` is a whole number from 1 to {MOST_NODES}"
         )),
     }
 }
@@ -398,7 +398,7 @@ values = ["1Mpps", "2Mpps"]
         }
         let wrong = text.replace("replicate = [2]", "replicate = [5]");
         let message = Study::parse("s", &wrong).unwrap_err().to_string();
-        assert!(message.contains("where no point is"), "{message}");
+        assert!(message.contains("where there is no point"), "{message}");
         let wrong = text.replace("runs = 3", "runs = 0");
         assert!(Study::parse("s", &wrong).is_err());
     }

@@ -24,13 +24,13 @@ pub fn value(wanted: &StaticCount, programs: &[Program], stages: &Stages) -> Res
         let number = count(&program.image, wanted)?;
         if *found.get_or_insert(number) != number {
             return Err(format!(
-                "the microengines {me} run different programs: microengine {index} has {number} of them"
+                "the microengines {me} run different programs: microengine {index} has a count of {number}"
             ));
         }
     }
     found
         .map(|number| number as f64)
-        .ok_or_else(|| format!("no microengine is `{me}`"))
+        .ok_or_else(|| format!("there is no microengine `{me}`"))
 }
 
 /// Returns the address of a label. A label of a macro has a dot and a number after

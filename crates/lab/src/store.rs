@@ -57,7 +57,7 @@ impl From<Result<f64, String>> for MetricReading {
                 value: Some(value),
                 why: None,
             },
-            Ok(_) => none("it is no finite number".into()),
+            Ok(_) => none("it is not a finite number".into()),
             Err(why) => none(why),
         }
     }

@@ -208,7 +208,7 @@ fn compare_shape(
         found = if row.equal_runs {
             format!("{found}; all {} runs are equal", row.runs)
         } else {
-            format!("{found}; so in {held} of {} runs", row.runs)
+            format!("{found}; holds in {held} of {} runs", row.runs)
         };
         slack
     };

@@ -13,7 +13,7 @@ pub(crate) fn picoseconds(text: &str) -> Result<u64, String> {
         Time::Picoseconds(time) => Ok(time),
         Time::Cycles(0) => Ok(0),
         Time::Cycles(_) => Err(format!(
-            "`{text}` is no time of a network, which has no cycles; write for example `500ms`"
+            "`{text}` is not a time of a network, which has no cycles; write for example `500ms`"
         )),
     }
 }
@@ -22,7 +22,7 @@ pub(crate) fn picoseconds(text: &str) -> Result<u64, String> {
 pub(crate) fn window(text: &str) -> Result<Range<u64>, String> {
     let Some((from, until)) = text.split_once("..") else {
         return Err(format!(
-            "`{text}` is no window; write for example `10s..20s`"
+            "`{text}` is not a window; write for example `10s..20s`"
         ));
     };
     let window = picoseconds(from)?..picoseconds(until)?;

@@ -42,7 +42,7 @@ pub(crate) fn counted(stats: &Stats, name: &str) -> Result<Value, Problem> {
     let names: Vec<_> = counters.keys().chain(parts).cloned().collect();
     Err(
         Problem::new(format!("there is no counter `{name}`")).help(format!(
-            "there are {}; `all` has everything",
+            "choose one of {}; `all` has everything",
             names.join(", ")
         )),
     )

@@ -52,7 +52,7 @@ impl Observations {
         if let Some(other) = others.find(|it| it.kind == kind || same_file(&it.file, file)) {
             let (own, file) = (other.kind.name(), other.file.display());
             return Err(Problem::new(format!(
-                "`{file}` is being written already, by `{own} start`"
+                "`{file}` is already being written, by `{own} start`"
             ))
             .help(format!("end it with `{own} stop`")));
         }
@@ -87,7 +87,7 @@ impl Observations {
     pub fn end(&mut self, kind: ObservationKind, node: &mut Node) -> Result<String, Problem> {
         let name = kind.name();
         let Some(at) = self.0.iter().position(|it| it.kind == kind) else {
-            return Err(Problem::new(format!("no `{name}` is being written"))
+            return Err(Problem::new(format!("`{name}` is not being written"))
                 .help(format!("begin one with `{name} start FILE`")));
         };
         let ended = self.0.remove(at);

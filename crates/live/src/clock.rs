@@ -79,7 +79,7 @@ impl FromStr for DilationRule {
         let dilation = within.map(|it| Self::Fixed(Dilation(it.round() as u64)));
         dilation.ok_or_else(|| {
             format!(
-                "`{text}` is no dilation: write how many times slower than the host's time simulated time goes, from 1 to {}, or `auto`",
+                "`{text}` is not a dilation: write how many times slower than the host's time simulated time goes, from 1 to {}, or `auto`",
                 MOST / WHOLE
             )
         })

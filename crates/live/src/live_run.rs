@@ -422,10 +422,8 @@ impl<S: LiveSystem> LiveRun<S> {
             Request::Start(kind, file) => {
                 if let Some((_, what)) = self.kept.iter().find(|it| same_file(&it.0, &file)) {
                     let file = file.display();
-                    return Err(
-                        Problem::new(format!("`{file}` would take the place of {what}"))
-                            .help("give another name"),
-                    );
+                    return Err(Problem::new(format!("`{file}` would overwrite {what}"))
+                        .help("give another name"));
                 }
                 self.system.observe(kind, &file)
             }
@@ -449,7 +447,7 @@ impl<S: LiveSystem> LiveRun<S> {
     /// The error for a checkpoint request in a live run, with an alternative.
     fn no_checkpoint(&self, file: &Path) -> Problem {
         let problem = Problem::new(
-            "a checkpoint says what its run goes on with, and what real hosts will send is not known",
+            "a checkpoint contains the traffic that its run goes on with, and what real hosts will send is not known",
         );
         if self.recorder.is_none() {
             return problem.help("begin the run with `--record FILE`; a run of the recording can be saved at any time");
@@ -459,7 +457,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 "once this run is over: `{command}` saves this moment, and `npsim debug` goes to it"
             ),
             None => format!(
-                "of the recording of a network there is none either: `npsim network TARGET --recorded RECORDING --until {}ps` comes to this moment",
+                "a recording of a network has no checkpoints either: `npsim network TARGET --recorded RECORDING --until {}ps` runs to this moment",
                 self.system.now()
             ),
         })
@@ -499,5 +497,5 @@ impl<S: LiveSystem> LiveRun<S> {
 
 fn unrecorded(error: &io::Error) -> Problem {
     Problem::new(format!("the recording cannot be written: {error}"))
-        .help("what is in it is whole and ends about a second before; make room, or record to another disk")
+        .help("what is in it is intact and ends about a second before; free space on the disk, or record to another one")
 }

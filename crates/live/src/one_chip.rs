@@ -197,7 +197,7 @@ impl LiveSystem for OneChip {
         if name.is_empty() {
             return Ok(self.node.state_report());
         }
-        let message = format!("`{name}` is no router: this run is of one chip");
+        let message = format!("`{name}` is not a router: this run is of one chip");
         Err(Problem::new(message).help("leave it out"))
     }
 

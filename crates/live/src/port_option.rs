@@ -45,7 +45,7 @@ impl FromStr for InterfaceName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let form = "write `tap:NAME` or `if:NAME`, with `@NAMESPACE` behind it for one in a network namespace";
+        let form = "write `tap:NAME` or `if:NAME`, followed by `@NAMESPACE` for one in a network namespace";
         let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
         let kind = match kind {
             "tap" => InterfaceKind::Tap,
@@ -74,7 +74,7 @@ impl FromStr for InterfaceName {
         }
         if let Some(namespace) = namespace.filter(|it| !usable(it)) {
             return Err(format!(
-                "`{namespace}` cannot be the name of a network namespace; `ip netns list` has those that exist"
+                "`{namespace}` cannot be the name of a network namespace; `ip netns list` lists those that exist"
             ));
         }
         Ok(Self {

@@ -177,7 +177,7 @@ impl LiveStatus {
         )];
         if let Some(late) = self.departures {
             lines.push(format!(
-                "frames left late by {} at the median, {} at the 99th of a hundred, {} at most",
+                "frames left late by {} at the median, {} at the 99th percentile, {} at most",
                 nanoseconds(late.p50_ns),
                 nanoseconds(late.p99_ns),
                 nanoseconds(late.max_ns),

@@ -151,7 +151,7 @@ pub trait LiveSystem {
 /// The error for a request that applies to a chip but not to a network.
 fn of_one_chip(request: &str) -> Problem {
     Problem::new(format!(
-        "`{request}` is of one chip, and this run is of a network"
+        "`{request}` is a request to one chip, and this run is of a network"
     ))
     .help("`counters ROUTER` and `inside ROUTER` say what a router does; of a recording `npsim network FILE --recorded RECORDING --timeline FILE` shows any window")
 }

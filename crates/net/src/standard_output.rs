@@ -29,7 +29,7 @@ pub fn open() -> io::Result<File> {
     {
         Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            "standard output is no file here",
+            "standard output is not a file here",
         ))
     }
 }

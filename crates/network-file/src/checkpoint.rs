@@ -80,7 +80,7 @@ pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standin
         .restore(snapshot)
         .map_err(|reason| foreign(&reason))?;
     if standing.now != checkpoint.time() {
-        return Err(foreign("its state is of another time than it says"));
+        return Err(foreign("its state is not of the time that it states"));
     }
     Ok(standing)
 }

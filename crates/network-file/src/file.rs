@@ -400,7 +400,7 @@ impl FileReading {
     fn name(&mut self, placed: &PlacedText, count: usize) -> Result<(), Problem> {
         let name = placed.get_ref();
         if name.is_empty() || name.contains([':', ' ', '=']) {
-            let message = format!("`{name}` is no name of a node");
+            let message = format!("`{name}` is not a valid name of a node");
             let problem = self.text.problem(placed.span(), message);
             return Err(problem.help("use letters, digits, `-` and `_`"));
         }
@@ -408,7 +408,7 @@ impl FileReading {
         let begin = self.topology.nodes.len();
         let before = self.names.insert(name.clone(), begin..begin + count);
         if before.is_some() {
-            let message = format!("there are two nodes of the name `{name}`");
+            let message = format!("there are two nodes with the name `{name}`");
             return Err(self.text.problem(placed.span(), message));
         }
         Ok(())
@@ -464,7 +464,7 @@ impl FileReading {
                     .text
                     .problem(0..0, format!("two {what} are called `{name}`"));
                 return Err(problem.help(
-                    "give each a name of its own; members of a group have numbers behind theirs",
+                    "give each a name of its own; members of a group have a number after theirs",
                 ));
             }
         }

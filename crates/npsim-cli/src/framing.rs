@@ -69,7 +69,7 @@ fn header(input: &mut dyn BufRead) -> io::Result<Option<u64>> {
         }
         let shown = || String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
         let Some(colon) = text.iter().position(|&byte| byte == b':') else {
-            return Err(invalid(format!("`{}` is no header line", shown())));
+            return Err(invalid(format!("`{}` is not a header line", shown())));
         };
         let (name, value) = (&text[..colon], text[colon + 1..].trim_ascii());
         if name.eq_ignore_ascii_case(b"content-length") {
@@ -138,7 +138,7 @@ mod tests {
             (b"Content-Length:\r\n\r\n{}", "names no length"),
             (b"Content-Type: x\r\n\r\n{}", "no Content-Length"),
             (b"\r\n", "no Content-Length"),
-            (b"\xff\xfe\r\n\r\n", "is no header line"),
+            (b"\xff\xfe\r\n\r\n", "is not a header line"),
             (b"Content-Length: 5\r\n\r\n{}", "after 2 of 5 bytes"),
             (b"Content-Length: 5\r\n", "inside a header"),
             (b"Content-Le", "inside a header"),

@@ -69,7 +69,7 @@ impl Recording {
                 changes.push(project.route_change(&command.text, command.cycle(hertz))?);
             } else {
                 passed_over.push(format!(
-                    "the command `{}` of the recording changes no routes and is passed over",
+                    "the command `{}` of the recording changes no routes and is ignored",
                     command.text
                 ));
             }

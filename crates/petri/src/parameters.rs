@@ -324,5 +324,5 @@ where
     let parsed = value.parse::<u64>().ok();
     let fits = parsed.filter(|number| (least..=most).contains(number));
     let number = fits.and_then(|number| T::try_from(number).ok());
-    number.ok_or_else(|| format!("`{value}` is no whole number from {least} to {most}"))
+    number.ok_or_else(|| format!("`{value}` is not a whole number from {least} to {most}"))
 }

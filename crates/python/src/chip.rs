@@ -206,7 +206,7 @@ impl Chip {
     ) -> PyResult<u64> {
         let mut bytes = frame_bytes(frame)?;
         if bytes.is_empty() || bytes.len() > LONGEST_FRAME {
-            let message = format!("a frame of {} bytes is none", bytes.len());
+            let message = format!("a frame cannot have {} bytes", bytes.len());
             return Err(mistake(message, "a frame has 1 to 65,535 bytes"));
         }
         let Some(&rate) = self.lines.get(port) else {
@@ -224,7 +224,7 @@ impl Chip {
         let asked = asked.transpose()?.unwrap_or(now);
         if asked < now {
             return Err(mistake(
-                format!("cycle {asked} is over: the chip stands at {now}"),
+                format!("cycle {asked} is over: the chip is at {now}"),
                 "feed frames before the chip runs past them",
             ));
         }
@@ -331,13 +331,13 @@ impl Chip {
     /// yourself. Raises `npsim.Error` if the state is not of the same project and settings.
     fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let refused = |why: String| {
-            let problem = Problem::new(format!("this is no state of such a chip: {why}"));
+            let problem = Problem::new(format!("this is not a state of such a chip: {why}"));
             error::problem(&problem.help("restore what `save` gave for the same project"))
         };
         let read = postcard::take_from_bytes::<([u8; 32], NetworkedState, Vec<u128>, u64)>(state);
         let ((made_by, state, free, count), rest) = read.map_err(|it| refused(it.to_string()))?;
         if !rest.is_empty() {
-            return Err(refused(format!("there are {} bytes behind it", rest.len())));
+            return Err(refused(format!("there are {} bytes after it", rest.len())));
         }
         if made_by != self.digest() {
             return Err(refused(

@@ -131,7 +131,7 @@ impl Document {
             let _ = write!(self.text, "{}", flag.is_true());
         } else if value.is_instance_of::<PyInt>() {
             let number: i64 = value.extract().map_err(|_| {
-                PyTypeError::new_err(format!("{path} is {value}, which no file can have"))
+                PyTypeError::new_err(format!("{path} is {value}, which a file cannot contain"))
             })?;
             let _ = write!(self.text, "{number}");
         } else if let Ok(number) = value.cast::<PyFloat>() {
@@ -170,7 +170,7 @@ impl Document {
                 "; use texts, numbers, booleans, lists and dictionaries"
             };
             return Err(PyTypeError::new_err(format!(
-                "{path} is a {kind}, which no file can have{remedy}"
+                "{path} is a {kind}, which a file cannot contain{remedy}"
             )));
         }
         self.depth -= 1;
@@ -180,7 +180,7 @@ impl Document {
     fn float(&mut self, number: f64, path: &str) -> PyResult<()> {
         if !number.is_finite() {
             return Err(PyTypeError::new_err(format!(
-                "{path} is {number}, which no file can have"
+                "{path} is {number}, which a file cannot contain"
             )));
         }
         let _ = write!(self.text, "{number:?}");

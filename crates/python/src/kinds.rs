@@ -64,7 +64,7 @@ fn name(class: &Bound<'_, PyAny>, known: &Registry) -> PyResult<KindName> {
     let is_good = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     if name.is_empty() || !name.chars().all(is_good) {
         return Err(PyTypeError::new_err(format!(
-            "`{name}` is no name of a kind: use small letters, digits and `-`"
+            "`{name}` is not a valid name of a kind: use small letters, digits and `-`"
         )));
     }
     if known.tasks().chain(known.devices()).any(|it| it == name) {

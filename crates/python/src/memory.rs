@@ -31,7 +31,7 @@ pub fn column(
         let end = u64::from(start) + 4 * u64::from(words);
         let range = u32::try_from(end).ok().filter(|_| start.is_multiple_of(4));
         let Some(end) = range else {
-            let message = format!("{words} longwords from {start:#x} on are no part of a memory");
+            let message = format!("{words} longwords from {start:#x} on are not in a memory");
             return Err(mistake(message, "longwords begin at multiples of four"));
         };
         DumpRange::new(name, start, end)

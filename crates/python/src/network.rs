@@ -91,7 +91,7 @@ fn picoseconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     match project::time(name, value)? {
         Time::Picoseconds(time) if time > 0 => Ok(time),
         _ => Err(mistake(
-            format!("`{name}` is no time of a network"),
+            format!("`{name}` is not a time of a network"),
             "write a text with a unit, such as \"60s\"",
         )),
     }

@@ -158,7 +158,7 @@ impl PacketTask {
             Some(datagram) if datagram.len() < DESTINATION.end => {
                 self.instance.call("answer", |_| {
                     Err::<(), _>(PyValueError::new_err(format!(
-                        "an answer of {} bytes is no datagram of IPv4",
+                        "an answer of {} bytes is not an IPv4 datagram",
                         datagram.len()
                     )))
                 });

@@ -230,8 +230,7 @@ impl Shown {
                 Err(_) if asked.is_callable() => Some(asked.unbind()),
                 Err(_) => {
                     let kind = asked.get_type().name()?;
-                    let message =
-                        format!("`progress` is a {kind}, and a callable, True or False is wanted");
+                    let message = format!("`progress` is a {kind}, not a callable, True or False");
                     return Err(PyTypeError::new_err(message));
                 }
             },

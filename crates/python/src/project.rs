@@ -75,7 +75,7 @@ pub fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Setting>> {
     let settings = set.iter().map(|(key, value)| {
         let key: String = key
             .extract()
-            .map_err(|_| PyTypeError::new_err("a key of `set` is no text"))?;
+            .map_err(|_| PyTypeError::new_err("a key of `set` is not a text"))?;
         let text = text_of(&format!("set[{key:?}]"), &value)?;
         format!("{key}={text}")
             .parse()
@@ -253,7 +253,7 @@ fn file_text(path: &Path) -> PyResult<String> {
     let bytes = Disk.read(path);
     let bytes = bytes.map_err(|it| error::problem(&Problem::io("read", path, &it)))?;
     String::from_utf8(bytes)
-        .map_err(|_| error::mistake(format!("`{}` is no text", path.display()), ""))
+        .map_err(|_| error::mistake(format!("`{}` is not a text", path.display()), ""))
 }
 
 pub fn read_path(target: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
@@ -262,9 +262,7 @@ pub fn read_path(target: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
             .get_type()
             .name()
             .map_or_else(|_| String::new(), |it| it.to_string());
-        PyTypeError::new_err(format!(
-            "`target` is a {kind}, and a path or a dictionary is wanted"
-        ))
+        PyTypeError::new_err(format!("`target` is a {kind}, not a path or a dictionary"))
     })
 }
 

@@ -131,7 +131,7 @@ impl Table {
         _options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         Err(PyTypeError::new_err(
-            "a table is no single array: `table.numpy()` has an array for each column, and `table.pandas()` or `pandas.DataFrame.from_arrow(table)` a data frame of pandas, which itself takes only dictionaries and arrays",
+            "a table is not a single array: `table.numpy()` has an array for each column, and `table.pandas()` or `pandas.DataFrame.from_arrow(table)` a data frame of pandas, which itself takes only dictionaries and arrays",
         ))
     }
 

@@ -50,7 +50,7 @@ fn text_at(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Strin
     let is_number = value.extract::<f64>().is_ok();
     if !is_number {
         let kind = value.get_type().name()?;
-        let message = format!("`{name}` is a {kind}, and a text or a number is wanted");
+        let message = format!("`{name}` is a {kind}, not a text or a number");
         return Err(PyTypeError::new_err(message));
     }
     Ok(value.str()?.to_string())

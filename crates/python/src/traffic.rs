@@ -37,7 +37,7 @@ impl CaptureArguments {
         let Some(trace) = trace else {
             if pace.is_some() || ports.is_some() || link || pad.is_some() {
                 return Err(mistake(
-                    "`pace`, `ports`, `link` and `pad` are about a capture, and there is none",
+                    "`pace`, `ports`, `link` and `pad` apply only to a capture, and there is none",
                     "give it as `trace`",
                 ));
             }
@@ -92,7 +92,7 @@ pub fn traffic(
         Some(load) if load.is_instance_of::<PyBool>() => {
             if load.extract()? {
                 let help = "give a rate, such as 0.5, or leave it out for the project's own";
-                return Err(mistake("`load` is True, which says no rate", help));
+                return Err(mistake("`load` is True, which gives no rate", help));
             }
             return Ok(Traffic::None);
         }
@@ -123,7 +123,7 @@ fn over(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
     for (key, value) in keys {
         let key: String = key
             .extract()
-            .map_err(|_| PyTypeError::new_err("a key of `load` is no text"))?;
+            .map_err(|_| PyTypeError::new_err("a key of `load` is not a text"))?;
         let value = json_of(&format!("load[{key:?}]"), &value, 0)?;
         all[&key] = value;
     }
@@ -161,7 +161,7 @@ fn json_of(place: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<serd
         return Ok(text.into());
     }
     let list = value.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
-        PyTypeError::new_err(format!("{place} is no text, number, list or dictionary"))
+        PyTypeError::new_err(format!("{place} is not a text, number, list or dictionary"))
     })?;
     let list = list.iter().map(|it| json_of(place, it, depth + 1));
     Ok(list.collect::<PyResult<Vec<_>>>()?.into())

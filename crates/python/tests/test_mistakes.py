@@ -39,9 +39,9 @@ def endless_list() -> list[Any]:
 # What is asked for, and a part of the text that comes.
 LOADS: dict[str, tuple[Callable[[], Any], str]] = {
     "no file": (lambda: load("nothing-here"), "nothing-here"),
-    "number": (lambda: load(7), "a path or a dictionary is wanted"),
-    "none": (lambda: load(None), "a path or a dictionary is wanted"),
-    "list": (lambda: load([]), "a path or a dictionary is wanted"),
+    "number": (lambda: load(7), "not a path or a dictionary"),
+    "none": (lambda: load(None), "not a path or a dictionary"),
+    "list": (lambda: load([]), "not a path or a dictionary"),
     "empty dictionary": (lambda: load({}), "."),
     "zero in a path": (lambda: load("a\0b"), "."),
     "wrong key": (lambda: project(prot=[{"rate": "1Gbps"}]), "at prot"),
@@ -70,7 +70,7 @@ LOADS: dict[str, tuple[Callable[[], Any], str]] = {
     "surrogate as path": (lambda: load("\ud800"), "."),
     "surrogate in a source": (lambda: load(ONE, files={"a.uc": "\ud800"}), "."),
     "set: wrong key": (lambda: load("microcode/forward", set={"me.x.id": 0}), "no .*me.* is called"),
-    "set: no text": (lambda: load("microcode/forward", set={7: 0}), "a key of `set` is no text"),
+    "set: no text": (lambda: load("microcode/forward", set={7: 0}), "a key of `set` is not a text"),
     "set: none": (lambda: load("microcode/forward", set={"name": None}), r"set\[\"name\"\]"),
     "set: no dictionary": (lambda: load("microcode/forward", set=["a=b"]), "set"),
     "unknown chip": (lambda: load("microcode/forward", chip="ixp9"), "ixp9"),
@@ -82,7 +82,7 @@ LOADS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: network({"name": "n", "until": "1s", "hots": [{"name": "a"}]}),
         "at hots",
     ),
-    "network: number": (lambda: network(3.5), "a path or a dictionary is wanted"),
+    "network: number": (lambda: network(3.5), "not a path or a dictionary"),
     "sweep: no file": (lambda: sweep("nothing-here"), "nothing-here"),
     "sweep: wrong key": (lambda: sweep({"name": "s", "windwo": {}}), "at windwo"),
     "sweep: empty": (lambda: sweep({}), "."),
@@ -113,7 +113,7 @@ def test_what_is_read(name: str) -> None:
 RUNS: dict[str, tuple[dict[str, Any], str]] = {
     "load that contains itself": ({"load": {"size": endless_list()}}, "contain itself"),
     "load: words": ({"load": "much"}, "is not a rate"),
-    "load: true": ({"load": True}, "says no rate"),
+    "load: true": ({"load": True}, "gives no rate"),
     "load: wrong key": ({"load": {"rate": 0.3, "siz": 4}}, "siz"),
     "load: wrong type": ({"load": {"rate": 0.3, "ttl": "long"}}, "load"),
     "load: no rate": ({"load": {"size": 64}}, "no traffic is asked for"),
@@ -123,7 +123,7 @@ RUNS: dict[str, tuple[dict[str, Any], str]] = {
     "load: object": ({"load": object()}, "load"),
     "load: empty": ({"load": []}, "load"),
     "load: huge": ({"load": 10**30}, "load"),
-    "load: number as key": ({"load": {3: 4}}, "no text"),
+    "load: number as key": ({"load": {3: 4}}, "not a text"),
     "load: surrogate": ({"load": "\ud800"}, "."),
     "time": ({"until": "3 parsecs"}, "not a unit of time"),
     "time: negative": ({"until": -1}, "until"),
@@ -203,7 +203,7 @@ CHIPS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "far address": (lambda chip: chip.memory("scratch", 4_294_967_292, 9), "."),
     "many words": (lambda chip: chip.memory("scratch", 0, 2**32 - 1), "."),
     "negative address": (lambda chip: chip.memory("scratch", -4, 1), "."),
-    "state": (lambda chip: chip.restore(b"abc"), "no state of such a chip"),
+    "state": (lambda chip: chip.restore(b"abc"), "not a state of such a chip"),
     "state: text": (lambda chip: chip.restore("abc"), "."),
 }
 
@@ -267,7 +267,7 @@ def test_networks_and_sweeps_say_what_they_are_given() -> None:
     net: Any = npsim.network("traces/networks/dumbbell.toml")
     cases: list[tuple[dict[str, Any], str]] = [
         ({"until": "10s"}, "before the file's `from`"),
-        ({"until": 7}, "no time of a network"),
+        ({"until": 7}, "not a time of a network"),
         ({"until": "0s"}, "until"),
         ({"sample_every": "often"}, "sample_every"),
         ({"seed": -1}, "."),

@@ -69,7 +69,7 @@ def test_what_a_task_raises_comes_out_of_the_run() -> None:
         def answer(self, packet: npsim.SlowPathPacket, frame: bytes) -> bytes | None:
             return b"short"
 
-    with pytest.raises(ValueError, match="no datagram of IPv4"):
+    with pytest.raises(ValueError, match="not an IPv4 datagram"):
         pinged(forwarder(Short)).run_for("1ms")
 
     class Worded(Silent):

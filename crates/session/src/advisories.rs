@@ -33,7 +33,7 @@ pub fn of_capture(capture: &Survey) -> Vec<String> {
         ),
         (
             notes.overflowing_times,
-            "had timestamps with a second or more in the place of its parts, which was carried over",
+            "had timestamps whose fraction was a second or more, which was carried over",
         ),
         (
             notes.framed,
@@ -66,14 +66,14 @@ pub fn of_capture(capture: &Survey) -> Vec<String> {
     }
     if notes.clock_steps > 0 {
         lines.push(format!(
-            "the capture's clock was set back {}, by {} in all; the frames behind came at the time of the frame before and went on from there, so rates are those without these steps",
+            "the capture's clock was set back {}, by {} in all; the frames after such a step continue from the time of the frame before it, so rates are those without these steps",
             times(notes.clock_steps),
             show_nanoseconds(notes.stepped_back_ns as f64)
         ));
     }
     if notes.odd_options > 0 {
         lines.push(format!(
-            "{} of the capture are not as pcapng has them and were left alone",
+            "{} of the capture are malformed and were ignored",
             counted(notes.odd_options, "option")
         ));
     }
@@ -98,7 +98,7 @@ pub fn of_capture(capture: &Survey) -> Vec<String> {
     let cut = capture.recording.as_ref().map_or(0, |it| it.cut_bytes);
     if cut > 0 {
         lines.push(format!(
-            "the recording ends inside a block, as where its run was killed, and {} were left out",
+            "the recording ends inside a block, as after its run was killed; {} were ignored",
             counted(cut, "byte")
         ));
     }
@@ -120,7 +120,7 @@ fn of_interfaces(capture: &Survey) -> Option<String> {
         .collect();
     (!beyond.is_empty()).then(|| {
         format!(
-            "the capture has {} interfaces and the project {}, so that some came together: {}; `--ports` gives frames to ports in other ways",
+            "the capture has {} interfaces and the project {}, so some share a port: {}; `--ports` gives frames to ports in other ways",
             capture.interfaces.len(),
             counted(ports as u64, "port"),
             beyond.join(", ")

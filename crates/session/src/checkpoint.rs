@@ -199,7 +199,7 @@ impl<O: Outputs> CheckpointFile<O> {
             .read_to_end(&mut state)
             .map_err(|error| foreign(&format!("its state cannot be unpacked: {error}")))?;
         if state.len() as u64 != expected {
-            return Err(foreign("its state has another length than it says"));
+            return Err(foreign("its state does not have the length that it states"));
         }
         postcard::from_bytes(&state)
             .map_err(|error| foreign(&format!("its state cannot be read: {error}")))
@@ -243,7 +243,7 @@ impl Checkpoint {
             .restore(&snapshot)
             .map_err(|reason| foreign(&reason))?;
         if session.position() != self.time() {
-            return Err(foreign("its state is of another cycle than it says"));
+            return Err(foreign("its state is not of the cycle that it states"));
         }
         Ok(())
     }

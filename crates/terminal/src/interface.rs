@@ -264,7 +264,7 @@ impl<'s> Interface<'s> {
         };
         let Some((to, &(moment, place))) = to.and_then(|to| Some((to, view.places.get(to)?)))
         else {
-            self.mistake("there was no jump before or behind this one".to_owned());
+            self.mistake("there is no jump before or after this one".to_owned());
             return;
         };
         view.place = to;
@@ -347,7 +347,7 @@ impl<'s> Interface<'s> {
     /// Moves to the next line of the source that contains the search text.
     fn find(&mut self, forward: bool) {
         let Some(text) = self.view.search.last().map(str::to_owned) else {
-            self.mistake("nothing was looked for; `/` asks for a text".to_owned());
+            self.mistake("there is no search to repeat; `/` asks for a text".to_owned());
             return;
         };
         let (rows, here) = self.rows();
@@ -366,7 +366,7 @@ impl<'s> Interface<'s> {
                 self.view.focus(Pane::Source);
                 self.view.line = Some(found);
             }
-            None => self.mistake(format!("no line that is shown has `{text}`")),
+            None => self.mistake(format!("no line shown here contains `{text}`")),
         }
     }
 

@@ -63,7 +63,7 @@ pub fn memory(
     } else {
         let memory = npsim::debug::names::Memory::named(name).ok_or_else(|| {
             Failure::new(format!("there is no memory `{name}`"))
-                .help("there are scratch, sram0, dram, lm and the regions of the project")
+                .help("the memories are scratch, sram0, dram, lm and the regions of the project")
         })?;
         (memory, address.unwrap_or(0), MOST_WORDS)
     };

@@ -260,7 +260,7 @@ impl Measurement {
             "pcap" => CaptureForm::Pcap,
             other => {
                 return Err(Failure::new(format!("there is no format `{other}`"))
-                    .help("there are `pcapng`, `pcap` and `json`"));
+                    .help("choose one of `pcapng`, `pcap` and `json`"));
             }
         };
         let bytes = SharedBytes::default();

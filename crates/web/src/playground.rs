@@ -244,7 +244,7 @@ impl Playground {
         use npsim::files::Files as _;
         let bytes = self.files.read(path.as_ref());
         bytes.map_err(|_| {
-            Failure::new(format!("there is no file `{path}`")).help("`files` lists all that are")
+            Failure::new(format!("there is no file `{path}`")).help("`files` lists all files")
         })
     }
 

@@ -178,7 +178,7 @@ fn traffic(files: &FileStore, project: &Project, asked: &OpenRequest) -> Result<
         } => {
             let bytes = files.read(path.as_ref()).map_err(|_| {
                 Failure::new(format!("there is no capture `{path}`"))
-                    .help("drop a file on the page, or take one of those in /traces")
+                    .help("drop a file on the page, or use one of those in /traces")
             })?;
             let default = CaptureTraffic::new(path);
             let pace = pace.as_ref().map(|it| parsed("pace", &text_of(it)));

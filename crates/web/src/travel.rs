@@ -131,7 +131,7 @@ impl OpenRun {
         let selected = self.debugger.thread();
         let is_inside = self.debugger.frames(selected).len() > 1;
         if step == Step::Out && !asked.back && !is_inside {
-            return Err(Failure::new("the context is in no macro")
+            return Err(Failure::new("the context is not in a macro")
                 .help("step by `line` to go to the next line"));
         }
         Ok(self.debugger.step(step, direction(asked.back)))

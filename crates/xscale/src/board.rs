@@ -459,7 +459,7 @@ impl<'a, 'b> Board<'a, 'b> {
     fn unknown<T>(&self, does: &str, address: u32) -> Made<T> {
         self.fatal(
             format!(
-                "{does} 0x{address:08x}: there is no such register, or none that can be used so"
+                "{does} 0x{address:08x}: there is no such register, or it cannot be used like that"
             ),
             "the page on programs of the core has the registers that are modelled",
         )

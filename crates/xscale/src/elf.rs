@@ -30,13 +30,13 @@ const MOST_DEMANGLED: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
     /// It is not an ELF file.
-    #[error("it is no ELF file")]
+    #[error("it is not an ELF file")]
     NoElf,
     /// It is for 64-bit processors.
     #[error("it is for a 64-bit processor")]
     Wide,
     /// It is for another processor.
-    #[error("it is for another processor than ARM (its machine number is {0})")]
+    #[error("it is for a processor other than ARM (its machine number is {0})")]
     Machine(u16),
     /// Its header names one byte order but uses the other.
     #[error("its header says one byte order, but its contents have the other")]
@@ -54,7 +54,7 @@ pub enum ElfError {
     #[error("it is damaged or ends too early: {0}")]
     Damaged(String),
     /// It has nothing to load.
-    #[error("it has no segment to be loaded")]
+    #[error("it has no segment to load")]
     Empty,
     /// Its entry lies outside its code.
     #[error("its entry 0x{0:08x} lies in none of its code")]
@@ -119,7 +119,7 @@ impl ElfError {
                 "link without `-s`, and do not strip it: imports, tables, vectors and the stack are found by their symbols"
             }
             Self::Overlap(_) => {
-                "let each section of the linker script begin behind the one before; of `AT(...)` the addresses count to which it loads"
+                "let each section of the linker script begin after the one before; for `AT(...)` the load addresses count"
             }
             Self::Misplaced { .. } => {
                 "declare it by IMPORT, IMPORT_OR or TABLE of microcode/core/lib/ixp.h, and let the linker script keep it in a section of data"
@@ -239,7 +239,7 @@ impl Program {
                 continue;
             }
             let data = header.data(endian, bytes).map_err(|()| {
-                ElfError::Damaged("a segment lies behind the end of the file".to_owned())
+                ElfError::Damaged("a segment lies beyond the end of the file".to_owned())
             })?;
             if data.len() > header.p_memsz(endian) as usize {
                 return Err(ElfError::Damaged(

@@ -356,7 +356,7 @@ impl Processor {
                 }
                 let what = match kind {
                     Exception::Undefined => {
-                        format!("runs 0x{word:08x}, which is no instruction of the processor")
+                        format!("runs 0x{word:08x}, which is not an instruction of the processor")
                     }
                     Exception::SoftwareInterrupt => "makes a software interrupt".to_owned(),
                     Exception::PrefetchAbort => "runs a breakpoint".to_owned(),
@@ -366,7 +366,7 @@ impl Processor {
                 };
                 let problem = Problem::fatal(
                     format!("{what}, and nothing handles that: its vector at 0x{vector:08x} is 0"),
-                    "put a branch to a handler there, or look at why it comes to this",
+                    "put a branch to a handler there, or find out why this happens",
                 );
                 // The registers of the instruction, not those banked in by the exception.
                 let mode = self.cpu.spsr().and_then(Mode::from_bits);
@@ -533,7 +533,7 @@ const fn remedy(why: Unpredictable) -> &'static str {
             "use registers that the instruction allows; code of a compiler that comes here was overwritten, or is data"
         }
         Unpredictable::Mode => {
-            "write one of the modes that there are, and use SPSR only where an exception has led"
+            "write an existing mode, and use SPSR only in the mode of an exception"
         }
         Unpredictable::MemoryManagement => {
             "leave the memory management unit off: addresses are those of the chip"

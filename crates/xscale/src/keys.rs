@@ -147,7 +147,7 @@ impl TaskKind for ProgramKind {
             Ok(program) => program,
             Err(error) => {
                 let path = path.display();
-                let message = format!("`{path}` is no program for the core: {error}");
+                let message = format!("`{path}` is not a program for the core: {error}");
                 resolver.fail(span, message, "", error.help());
                 return None;
             }

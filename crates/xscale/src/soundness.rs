@@ -68,7 +68,7 @@ fn look_at_entry(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
         _ => {}
     }
     if !is_thumb && !entry.is_multiple_of(4) {
-        return wrong("is no multiple of 4, as an ARM instruction has to be");
+        return wrong("is not a multiple of 4, as the address of an ARM instruction has to be");
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ fn look_at_loaded(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
         .map(|it| (format!("{TABLE}{}", it.name), it.address, it.bytes.max(4)));
     for (name, address, bytes) in imports.chain(tables) {
         let what = if !address.is_multiple_of(4) {
-            "is no longword: its address is no multiple of 4".to_owned()
+            "is not a longword: its address is not a multiple of 4".to_owned()
         } else if let Some((function, _)) =
             { functions.iter() }.find(|(_, range)| range.contains(&address))
         {

@@ -53,7 +53,7 @@ function gutters(toggle: (line: number) => void): Extension {
     };
     const over = (event: MouseEvent) => {
       const all = gutters(event);
-      if (all) all.title = (event.target as Element).closest(".breakpoint") ? "Take the breakpoint away" : "Set a breakpoint";
+      if (all) all.title = (event.target as Element).closest(".breakpoint") ? "Remove the breakpoint" : "Set a breakpoint";
     };
     view.dom.addEventListener("mousedown", down);
     view.dom.addEventListener("mouseover", over);

@@ -40,7 +40,7 @@ export function askedFor(search: string, files: Files): Asked | null {
     set[it.slice(0, equals)] = it.slice(equals + 1);
   }
   const at = query.get("at") ?? "0";
-  if (!/^\d{1,12}$/.test(at)) throw new Error(`\`at=${at}\` is no cycle`);
+  if (!/^\d{1,12}$/.test(at)) throw new Error(`\`at=${at}\` is not a cycle`);
   const show = query.get("show");
   return { target, traffic, until: query.get("until") ?? "", set, cycle: Number(at), show: show === null ? null : `/${tidy(show)}` };
 }

@@ -87,7 +87,7 @@ function checked(value: unknown): Shared {
   if (!right) throw new BadLink("something is missing in it");
   const files: Record<string, string> = {};
   for (const [path, text] of Object.entries(it.files!)) {
-    if (typeof text !== "string") throw new BadLink("a file in it is no text");
+    if (typeof text !== "string") throw new BadLink("a file in it is not text");
     files[`/${tidy(path)}`] = text;
   }
   return { ...(it as Shared), files, open: it.open ?? null, selected: it.selected ?? null };

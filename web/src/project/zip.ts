@@ -16,7 +16,7 @@ export async function readZip(zip: Uint8Array, bounds: Bounds): Promise<Map<stri
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
   let end = zip.length - 22;
   while (end >= 0 && end > zip.length - 66_000 && view.getUint32(end, true) !== END) end -= 1;
-  if (end < 0 || view.getUint32(end, true) !== END) throw new Error("this is no zip file, or its end is missing");
+  if (end < 0 || view.getUint32(end, true) !== END) throw new Error("this is not a zip file, or its end is missing");
   const count = view.getUint16(end + 10, true);
   if (count > bounds.files) throw new TooLarge(`${count} files; a project may have ${bounds.files}`);
   let at = view.getUint32(end + 16, true);

@@ -107,7 +107,7 @@ impl Exceptions {
         let offset = self.current.buffer.wrapping_sub(buffers.first_descriptor);
         let stride = buffers.descriptor_longwords.max(1);
         if !offset.is_multiple_of(stride) || offset / stride >= buffers.count {
-            self.fault(fabric, "it is the address of no buffer descriptor");
+            self.fault(fabric, "it is not the address of a buffer descriptor");
         } else if self.current.reason >= reason::FIRST {
             self.fault(fabric, "that is a reason code of the core's own");
         }

@@ -350,7 +350,7 @@ impl Fabric {
             }
             None => found
                 .notes
-                .push("by whom it was raised again is not known".to_owned()),
+                .push("what raised it again is not known".to_owned()),
         }
         let raises = |address: &u16| {
             let used = image.signals_used(*address);

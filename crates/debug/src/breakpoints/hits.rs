@@ -34,7 +34,7 @@ impl FromStr for Hits {
     fn from_str(text: &str) -> Result<Self, DebugError> {
         let text = text.trim();
         let wrong = || {
-            DebugError::new(format!("`{text}` is no number of hits"))
+            DebugError::new(format!("`{text}` is not a number of hits"))
                 .help("write `5` for the fifth, `>=5` from the fifth on, `%5` for each fifth")
         };
         let number = |digits: &str| {

@@ -113,7 +113,7 @@ impl Breakpoint {
                 access: Access::Read | Access::Any,
                 ..
             } => Some(
-                "of reads only those of commands that give the longword's address are seen: no gets from rings, no dequeues, no reads of the core",
+                "only reads by commands that give the longword's address are seen, not gets from rings, dequeues or reads by the core",
             ),
             _ => None,
         }

@@ -39,7 +39,7 @@ impl Call<'_, '_> {
             | Verb::Who
             | Verb::History
             | Verb::Set => Err(DebugError::new(
-                "the core is selected, and this command is about contexts of microengines",
+                "the core is selected, and this command applies only to contexts of microengines",
             )
             .help("`context 0.0` selects one of those")),
             _ => return None,
@@ -53,7 +53,7 @@ impl Call<'_, '_> {
             rest => { rest.parse().ok() }
                 .filter(|it| (1..=MOST).contains(it))
                 .ok_or_else(|| {
-                    DebugError::new(format!("`{rest}` is no number of instructions"))
+                    DebugError::new(format!("`{rest}` is not a number of instructions"))
                         .help(format!("give one from 1 to {MOST}"))
                 })?,
         };

@@ -68,10 +68,8 @@ impl Call<'_, '_> {
         number.ok_or_else(|| {
             let those: Vec<_> = those.iter().map(u8::to_string).collect();
             let which = those.join(", ");
-            DebugError::new(format!(
-                "`{text}` is no microengine on which something runs"
-            ))
-            .help(format!("there is {which}"))
+            DebugError::new(format!("`{text}` is not a microengine that runs a program"))
+                .help(format!("there is {which}"))
         })
     }
 
@@ -88,7 +86,7 @@ impl Call<'_, '_> {
             let (named, number) = self.rest.rsplit_once(':').unwrap_or((&file, self.rest));
             let number = number
                 .parse()
-                .map_err(|_| DebugError::new(format!("`{number}` is no line")))?;
+                .map_err(|_| DebugError::new(format!("`{number}` is not a line number")))?;
             let cores = self.debugger.chip().microengines().iter();
             let mut files = cores.flat_map(|core| &core.program().image().files);
             let known = files.find(|it| npsim_image::same_file(it, named));
@@ -97,7 +95,7 @@ impl Call<'_, '_> {
         let lines = show::listed(self.sources, &file, line);
         if lines.is_empty() {
             return Err(DebugError::new(format!(
-                "`{file}` has no line {line} that could be shown"
+                "`{file}` has no line {line} to show"
             )));
         }
         Ok(lines)
@@ -108,7 +106,7 @@ impl Call<'_, '_> {
             "" => 8,
             rest => rest
                 .parse()
-                .map_err(|_| DebugError::new(format!("`{rest}` is no number of words")))?,
+                .map_err(|_| DebugError::new(format!("`{rest}` is not a number of words")))?,
         };
         let thread = self.debugger.thread();
         let pc = self.debugger.pc(thread);
@@ -242,7 +240,7 @@ impl Call<'_, '_> {
         let expression: Expression = text.parse()?;
         let Lvalue::Word(memory, first) = expression.location(&scope)? else {
             return Err(
-                DebugError::new(format!("`{text}` is no longword of a memory"))
+                DebugError::new(format!("`{text}` is not a longword of a memory"))
                     .help("write `scratch[0x100]`, `sram0[64]`, `dram[0]` or `lm[0]`"),
             );
         };

@@ -72,7 +72,7 @@ pub fn execute(
     let (word, rest) = first_word(line);
     match find(word, debugger.ends()) {
         Ok(info) if info.arguments.is_empty() && !rest.is_empty() => Err(DebugError::new(format!(
-            "`{}` takes nothing, and here stands `{rest}`",
+            "`{}` takes no arguments, but got `{rest}`",
             info.name
         ))
         .help(format!("`help {}` says what it does", info.name))),
@@ -176,10 +176,7 @@ impl Call<'_, '_> {
         if self.rest.is_empty() {
             Ok(())
         } else {
-            Err(DebugError::new(format!(
-                "nothing is expected where `{}` stands",
-                self.rest
-            )))
+            Err(DebugError::new(format!("unexpected text: `{}`", self.rest)))
         }
     }
 
@@ -236,15 +233,14 @@ impl Call<'_, '_> {
             rest => { rest.parse().ok() }
                 .filter(|it| (1..=MOST_STEPS).contains(it))
                 .ok_or_else(|| {
-                    DebugError::new(format!("`{rest}` is no number of steps"))
+                    DebugError::new(format!("`{rest}` is not a number of steps"))
                         .help(format!("give one from 1 to {MOST_STEPS}"))
                 })?,
         };
         let forward = direction == Direction::Forward;
         if forward && step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
-            return Err(
-                DebugError::new("the context is in no macro").help("`next` goes to the next line")
-            );
+            return Err(DebugError::new("the context is not in a macro")
+                .help("`next` goes to the next line"));
         }
         let mut said = Vec::new();
         for _ in 1..count {
@@ -341,13 +337,13 @@ impl Call<'_, '_> {
 
     fn by_number(&mut self, verb: Verb) -> Result<Reply, DebugError> {
         let id = self.rest.parse().map_err(|_| {
-            DebugError::new(format!("`{}` is no number", self.rest))
+            DebugError::new(format!("`{}` is not a number", self.rest))
                 .help("`breakpoints` lists them with their numbers")
         })?;
         let done = match verb {
             Verb::Delete => self.debugger.remove(id).map(|()| "is gone"),
-            Verb::Enable => self.debugger.enable(id, true).map(|()| "is in force"),
-            _ => self.debugger.enable(id, false).map(|()| "is out of force"),
+            Verb::Enable => self.debugger.enable(id, true).map(|()| "is enabled"),
+            _ => self.debugger.enable(id, false).map(|()| "is disabled"),
         }?;
         Ok(Reply {
             breakpoints: true,
@@ -381,7 +377,8 @@ impl Call<'_, '_> {
 
     fn log(&mut self) -> Result<Reply, DebugError> {
         let (before, say) = self.rest.split_once(" say ").ok_or_else(|| {
-            DebugError::new("what is to be said?").help("write `log 46 say got {bytes} bytes`")
+            DebugError::new("`log` needs a text to say")
+                .help("write `log 46 say got {bytes} bytes`")
         })?;
         self.rest = before;
         self.set_break(Some(say))
@@ -396,13 +393,15 @@ impl Call<'_, '_> {
     fn wake(&mut self) -> Result<Reply, DebugError> {
         let thread = self.thread()?;
         if thread.is_core() {
-            return Err(DebugError::new("`wake` is about contexts of microengines")
-                .help("`step` goes to the core's next instruction, whenever that is"));
+            return Err(
+                DebugError::new("`wake` applies only to contexts of microengines")
+                    .help("`step` goes to the core's next instruction, whenever that is"),
+            );
         }
         let (woken, stop) = self.debugger.wake(thread)?;
         let mut lines = match &woken {
             None if stop.reason == StopCause::Interrupted => vec![format!(
-                "broken off: nothing wakes {thread} before cycle {}, and what comes then is not known",
+                "interrupted: nothing wakes {thread} before cycle {}; what follows is not known",
                 self.debugger.cycle()
             )],
             None => vec![format!("nothing wakes {thread} before the run ends")],
@@ -440,7 +439,7 @@ impl Call<'_, '_> {
 
     fn packet(&mut self) -> Result<Reply, DebugError> {
         let number = self.rest.parse().map_err(|_| {
-            DebugError::new(format!("`{}` is no packet's number", self.rest))
+            DebugError::new(format!("`{}` is not a packet number", self.rest))
                 .help("packets are numbered from 0 as they arrive")
         })?;
         let trail = self.debugger.packet(number)?;
@@ -463,7 +462,7 @@ impl Call<'_, '_> {
         let value = self.debugger.evaluate_word(value, thread)?;
         self.debugger.set(what.trim(), value, thread)?;
         Ok(Reply::line(format!(
-            "{} = {value} ({value:#x}); from cycle {} on the run is another one",
+            "{} = {value} ({value:#x}); from cycle {} on the run is a different one",
             what.trim(),
             self.debugger.cycle()
         )))

@@ -137,7 +137,7 @@ impl BreakpointText {
         if let Some(core) = debugger.core().filter(|_| thread.is_core()) {
             if access != Access::Change {
                 return Err(DebugError::new(
-                    "of the core's program changes are seen, not accesses",
+                    "in the core's program only changes are seen, not accesses",
                 )
                 .help("`watch 0x8000` stops when the longword changes"));
             }
@@ -166,8 +166,10 @@ impl BreakpointText {
 
     fn restrict(&self, debugger: &Debugger, point: &mut Breakpoint) -> Result<(), DebugError> {
         if !self.only.is_empty() && matches!(point.what, What::Core(_) | What::CoreWord(_)) {
-            return Err(DebugError::new("this is of the core, and of no context")
-                .help("leave out what is behind `in`"));
+            return Err(
+                DebugError::new("this belongs to the core, not to a context")
+                    .help("remove `in` and the contexts after it"),
+            );
         }
         point.hits = self.hits;
         point.condition.clone_from(&self.condition);
@@ -220,7 +222,7 @@ impl BreakpointText {
             (file.unwrap_or_default(), what)
         };
         let number = line.trim().parse().map_err(|_| {
-            DebugError::new(format!("`{line}` is no line"))
+            DebugError::new(format!("`{line}` is not a line number"))
                 .help("write a line such as `ring.uc:12`, an address such as `*64`, or a label such as `next#`")
         })?;
         let (places, file, line) = debugger.line(&file, number)?;

@@ -184,9 +184,9 @@ BreakpointSet:
     "log" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ..] [hit N] [if EXPRESSION] say TEXT", File, Log,
         "Says a text there and goes on; `{EXPRESSION}` in it is its value, `{EXPRESSION:x}` in hexadecimal. It is said once, however often one goes through", "log wire8.uc:46 say got {bytes} bytes";
     "breakpoints" ["bl"], "", Nothing, Breakpoints, "Lists all of these", "breakpoints";
-    "delete" ["d"], "NUMBER", Nothing, Delete, "Takes one away", "delete 1";
-    "disable" [], "NUMBER", Nothing, Disable, "Puts one out of force", "disable 1";
-    "enable" [], "NUMBER", Nothing, Enable, "Puts one into force again", "enable 1";
+    "delete" ["d"], "NUMBER", Nothing, Delete, "Removes one", "delete 1";
+    "disable" [], "NUMBER", Nothing, Disable, "Disables one", "disable 1";
+    "enable" [], "NUMBER", Nothing, Enable, "Enables one again", "enable 1";
     "stop-on" [], "CHECK", Check, Stop, "Lets a check stop the run, as all do that were not allowed", "stop-on ring-overflow";
     "pass" [], "CHECK", Check, Pass, "Lets a check pass, from the beginning of the run on", "pass uninitialised-read";
 Look:

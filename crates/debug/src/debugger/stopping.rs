@@ -34,7 +34,7 @@ impl Debugger {
             What::Core(_) | What::CoreWord(_) => {
                 if !expressions.is_empty() {
                     return Err(DebugError::new(
-                        "a breakpoint of the core has neither condition nor values to say",
+                        "a breakpoint of the core can have neither a condition nor values to say",
                     )
                     .help("`npsim debug --gdb` has conditions with names of the program"));
                 }
@@ -103,7 +103,7 @@ impl Debugger {
         }
         let Some((line, name)) = best else {
             let message = if known {
-                format!("`{file}` has no code at line {line} or behind it")
+                format!("`{file}` has no code at line {line} or after it")
             } else {
                 format!("no program has a file `{file}`")
             };
@@ -137,7 +137,7 @@ impl Debugger {
                 }
                 _ => {
                     return Err(DebugError::new(format!(
-                        "accesses are seen of longwords in scratch, SRAM and DRAM, and `{text}` is none"
+                        "accesses are seen only of longwords in scratch, SRAM and DRAM, and `{text}` is not one"
                     ))
                     .help("`watch` stops when its value changes"));
                 }

@@ -148,7 +148,7 @@ fn signal(image: &Image, name: &str, point: ProgramPoint) -> Result<u8, DebugErr
     match named(image, name, point)? {
         NamedRegister::Signal(symbol) => Ok(symbol.number),
         NamedRegister::Register(..) => Err(DebugError::new(format!(
-            "`{name}` is a register and no signal"
+            "`{name}` is a register, not a signal"
         ))),
     }
 }
@@ -216,11 +216,9 @@ impl EvaluationScope<'_> {
         if address % 4 != 0 {
             let below = address & !3;
             return Err(DebugError::new(format!(
-                "{name}[{address:#x}] is no longword: its address is no multiple of 4"
+                "{name}[{address:#x}] is not a longword: its address is not a multiple of 4"
             ))
-            .help(format!(
-                "addresses are those of bytes: write `{name}[{below:#x}]`"
-            )));
+            .help(format!("addresses count bytes: write `{name}[{below:#x}]`")));
         }
         Ok(address)
     }
@@ -276,7 +274,7 @@ impl EvaluationScope<'_> {
                 }
                 NamedRegister::Signal(_) => {
                     return Err(DebugError::new(format!(
-                        "`{name}` is a signal and no register"
+                        "`{name}` is a signal, not a register"
                     )));
                 }
             },
@@ -290,7 +288,7 @@ impl EvaluationScope<'_> {
                     && offset >= u64::from(bytes)
                 {
                     return Err(DebugError::new(format!(
-                        "`{name}` has {bytes} bytes, and {offset} lies behind them"
+                        "`{name}` has {bytes} bytes, and {offset} is past their end"
                     )));
                 }
                 let first = ExpressionNode::Constant(first.into());

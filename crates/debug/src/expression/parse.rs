@@ -97,7 +97,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, ExpressionToken)>, DebugError> {
         } else if c.is_ascii_digit() {
             let word = &rest[..end(0)];
             let value = number(word).ok_or_else(|| {
-                DebugError::new(format!("`{word}` is no number"))
+                DebugError::new(format!("`{word}` is not a number"))
                     .help("write 255, 0xff or 0b11111111")
             })?;
             tokens.push((at, ExpressionToken::Number(value)));

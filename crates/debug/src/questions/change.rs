@@ -61,7 +61,7 @@ impl Debugger {
         }
         Err(
             DebugError::new("nothing can be changed in the middle of a job of the core")
-                .help("go to a cycle: `goto +1` is behind the job"),
+                .help("go to a cycle: `goto +1` goes past the job"),
         )
     }
 

@@ -260,7 +260,7 @@ impl Debugger {
                 SearchResult::Interrupted => {
                     let cycle = self.timeline().moment().cycle;
                     return Err(DebugError::new(format!(
-                        "broken off: no packet {packet} comes before cycle {cycle}, and what comes then is not known"
+                        "interrupted: no packet {packet} comes before cycle {cycle}; what follows is not known"
                     )));
                 }
             }

@@ -404,7 +404,7 @@ impl Debugger {
         self.timeline_mut().goto_point(start);
         match broken_off {
             Some(cycle) if found.is_empty() => Err(DebugError::new(format!(
-                "broken off: from cycle {cycle} on nothing wrote or raised `{text}`, and what was before is not known"
+                "interrupted: from cycle {cycle} on nothing wrote or raised `{text}`; what was before is not known"
             ))),
             _ => Ok(found),
         }

@@ -187,7 +187,7 @@ fn the_console_shows_the_core() {
     let lines = commands(&mut debugger, "print irq\nprint 1 + 1");
     assert!(lines[0].starts_with("irq = "), "{lines:?}");
     assert_eq!(lines[1], "1 + 1 = 2 (0x2)");
-    assert!(complaint(&mut debugger, "print x").contains("neither register nor function"));
+    assert!(complaint(&mut debugger, "print x").contains("is not a register, a function"));
     assert!(complaint(&mut debugger, "out").contains("by lines and instructions"));
     assert!(complaint(&mut debugger, "signals").contains("the core is selected"));
     assert!(complaint(&mut debugger, "context 0.9").contains("names no context"));

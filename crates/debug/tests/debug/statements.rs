@@ -82,9 +82,8 @@ fn wake_that_is_broken_off_says_how_far_it_has_come() {
     let said = commands(&mut debugger, "wake 0.2").remove(0);
     let cycle = debugger.cycle();
     assert!(cycle <= 30_000, "{cycle}");
-    let expected = format!(
-        "broken off: nothing wakes 0.2 before cycle {cycle}, and what comes then is not known"
-    );
+    let expected =
+        format!("interrupted: nothing wakes 0.2 before cycle {cycle}; what follows is not known");
     assert_eq!(said, expected);
     debugger.ask(|_| false);
     let (woken, _) = debugger.wake("0.2".parse().unwrap()).unwrap();
@@ -122,7 +121,7 @@ fn packets_that_may_still_come_are_not_said_not_to() {
     debugger.ask(|_| true);
     let said = complaint(&mut debugger, "packet 200");
     assert!(
-        said.contains("broken off: no packet 200 comes before cycle "),
+        said.contains("interrupted: no packet 200 comes before cycle "),
         "{said}"
     );
     debugger.ask(|_| false);
@@ -433,7 +432,7 @@ fn watches_of_reads_say_what_they_do_not_see() {
     let system = System::forward();
     let mut debugger = system.debugger();
     // The first longword of a ring: gets read it.
-    let unseen = "no gets from rings, no dequeues, no reads of the core";
+    let unseen = "not gets from rings, dequeues or reads by the core";
     let said = commands(&mut debugger, "read-watch scratch[0]");
     assert!(said[0].ends_with(unseen), "{said:?}");
     let end = debugger.run(npsim_debug::Direction::Forward);

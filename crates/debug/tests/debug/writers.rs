@@ -265,11 +265,11 @@ fn values_and_addresses_that_cannot_be_are_refused() {
         ("set scratch[0] = 0x100000000", "needs more than 32 bits"),
         ("print scratch[0x100000000]", "needs more than 32 bits"),
         ("print a3 == 0x100000001", "needs more than 32 bits"),
-        ("set scratch[2] = 1", "is no longword"),
-        ("print dram[5]", "is no longword"),
-        ("write-watch sram0[1]", "is no longword"),
-        ("who lm[3]", "is no longword"),
-        ("memory scratch[6] 2", "is no longword"),
+        ("set scratch[2] = 1", "is not a longword"),
+        ("print dram[5]", "is not a longword"),
+        ("write-watch sram0[1]", "is not a longword"),
+        ("who lm[3]", "is not a longword"),
+        ("memory scratch[6] 2", "is not a longword"),
     ] {
         let said = complaint(&mut debugger, line);
         assert!(said.contains(why), "{line}: {said}");

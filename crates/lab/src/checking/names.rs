@@ -50,7 +50,7 @@ pub(super) fn check_measured(study: &Study, measured: &Measured) -> Result<(), P
             ExpressionOperand::Number(_) => Ok(()),
             ExpressionOperand::Value(measured) => check_measured(study, measured),
             ExpressionOperand::Curve(curve) => Err(Problem::new(format!(
-                "`{name}` is the curve `{}`, which is no single value",
+                "`{name}` is the curve `{}`, which is not a single value",
                 curve.of()
             ))
             .help("say which of its values, such as { is = \"max\", of = CURVE }")),
@@ -113,7 +113,7 @@ pub(super) fn check_curve(
             return Ok(());
         }
         return Err(Problem::new(format!(
-            "`{of}` is computed: what it is `over` says the values of the axes"
+            "`{of}` is computed: its `over` gives the values of the axes"
         )));
     }
     let Some((name, metric)) = of.split_once('.') else {

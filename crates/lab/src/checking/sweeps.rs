@@ -52,7 +52,7 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
     }
     if name.contains('.') {
         return Err(at(
-            "a dot in the name would not be told from the metric's".into()
+            "a dot in the name would be confused with the metric's".into()
         ));
     }
     check_paths(sweep.set.keys()).map_err(at)?;
@@ -64,7 +64,7 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
     ];
     if systems.iter().filter(|given| **given).count() != 1 {
         return Err(at(
-            "it has either a `system`, or `net = true`, or `fluid = true`, or a `network`".into(),
+            "it needs either a `system`, or `net = true`, or `fluid = true`, or a `network`".into(),
         ));
     }
     match sweep.kind() {
@@ -93,7 +93,7 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
         let known = sweep.axis.first().map(sorted_places).unwrap_or_default();
         let none = |x: &&f64| !has_close(&known, **x);
         if let Some(x) = places.iter().find(none) {
-            return Err(at(format!("`replicate` has {x}, where no point is")));
+            return Err(at(format!("`replicate` has {x}, where there is no point")));
         }
     }
     Ok(())
@@ -116,7 +116,7 @@ fn sorted_places(axis: &Axis) -> Vec<f64> {
 fn check_axis(axis: &Axis) -> Result<(), String> {
     if axis.every.is_some() {
         if axis.key.is_some() || !axis.values.is_empty() || !axis.step.is_empty() {
-            return Err("it has either `key` and `values`, or `step`, or `every`".into());
+            return Err("it needs either `key` and `values`, or `step`, or `every`".into());
         }
         axis.windows()?;
     } else if let Some(key) = [("from", &axis.from), ("until", &axis.until)]
@@ -129,7 +129,7 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
         (Some(_), false, true) | (None, true, false) => {}
         (None, true, true) if axis.every.is_some() => {}
         (Some(_), true, true) => return Err("`values` has no value".into()),
-        _ => return Err("it has either `key` and `values`, or `step`".into()),
+        _ => return Err("it needs either `key` and `values`, or `step`".into()),
     }
     if !axis.x.is_empty() && axis.x.len() != axis.values.len() {
         return Err(format!(
@@ -158,7 +158,7 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
     }
     let sorted: Vec<f64> = places.iter().map(|place| place.x).collect();
     if let Some(quick) = axis.quick.iter().find(|quick| !has_close(&sorted, **quick)) {
-        return Err(format!("`quick` has {quick}, where no point is"));
+        return Err(format!("`quick` has {quick}, where there is no point"));
     }
     Ok(())
 }

@@ -47,7 +47,11 @@ fn message(from: &str, to: &str) -> String {
 fn every_name_means_something() {
     Study::parse("s.toml", GOOD).unwrap();
     for (from, to, expected) in [
-        ("name = \"s\"", "name = \"a/b\"", "cannot be a folder's"),
+        (
+            "name = \"s\"",
+            "name = \"a/b\"",
+            "is not valid for a folder",
+        ),
         ("\"10us\"", "\"10\"\nmesure = \"1us\"", "mesure"),
         ("\"10us\"", "\"10m\"", "unit of time"),
         (
@@ -155,7 +159,7 @@ fn numbers_that_cannot_be_drawn_or_compared_are_refused() {
     for (from, to, expected) in [
         ("x = [1, 2]", "x = [1, nan]", "lies at NaN"),
         ("x = [1, 2]", "x = [-1e308, 1e308]", "lies at"),
-        ("value = 1.0", "value = inf", "inf is no value"),
+        ("value = 1.0", "value = inf", "inf is not a value"),
         (
             "title = \"f\"",
             "title = \"f\"\nx = { from = nan }",
@@ -201,6 +205,6 @@ fn names_that_lead_out_of_the_folder_of_results_are_refused() {
         ("[metric.rate]", "[metric.'a\\b']"),
     ] {
         let error = Study::parse("s.toml", &drawn.replace(from, to)).expect_err(to);
-        assert!(error.message.contains("cannot be a file's"), "{error}");
+        assert!(error.message.contains("cannot be a file name"), "{error}");
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn samples(
             y: at(sample.x).and_then(|y| {
                 y.is_finite()
                     .then_some(y)
-                    .ok_or_else(|| "it is no finite number".to_owned())
+                    .ok_or_else(|| "it is not a finite number".to_owned())
             }),
             estimate: None,
         })

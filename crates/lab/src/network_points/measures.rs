@@ -284,7 +284,7 @@ fn cov(series: &[Vec<f64>], of: Variation) -> Result<f64, String> {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         if mean == 0.0 {
-            return Err("a flow brought nothing".to_owned());
+            return Err("a flow delivered nothing".to_owned());
         }
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Ok((squares / count).sqrt() / mean)

@@ -313,7 +313,7 @@ fn check(profile: &Profile, numbers: &BTreeMap<String, u64>) -> Result<(), Strin
 
 /// The problem that no knob has this name.
 fn unknown(name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::new(format!("nothing that can be moved is called `{name}`"));
+    let problem = Problem::new(format!("there is nothing to move that is called `{name}`"));
     match closest(name, known.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help("`--list` shows what can be moved"),

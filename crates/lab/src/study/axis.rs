@@ -167,18 +167,18 @@ impl Axis {
         let (every, from) = (time(self.every.as_ref())?, time(self.from.as_ref())?);
         let until = time(self.until.as_ref())?;
         if every == 0 {
-            return Err("`every` is no time".into());
+            return Err("`every` is not a time".into());
         }
         let unit = match &*self.unit {
             "" => SECOND,
             unit => { Unit::of(unit).filter(|unit| unit.dimension == Dimension::Time) }
                 .map(|unit| unit.numerator as f64)
-                .ok_or_else(|| format!("`{unit}` is no unit of time, such as `s` or `ms`"))?,
+                .ok_or_else(|| format!("`{unit}` is not a unit of time such as `s` or `ms`"))?,
         };
         let count = until.saturating_sub(from) / every;
         if count == 0 || count > MOST_WINDOWS {
             return Err(format!(
-                "`every`, `from` and `until` make {count} windows; 1 to {MOST_WINDOWS} can be"
+                "`every`, `from` and `until` make {count} windows; 1 to {MOST_WINDOWS} are possible"
             ));
         }
         let level = |number: u64| {
@@ -238,7 +238,7 @@ mod tests {
         );
         let axis: Axis =
             toml::from_str("every = \"500ms\"\nuntil = \"1s\"\nunit = \"Mpps\"").unwrap();
-        assert!(axis.windows().unwrap_err().contains("no unit of time"));
+        assert!(axis.windows().unwrap_err().contains("not a unit of time"));
         let none: Axis = toml::from_str("every = \"0s\"\nuntil = \"1s\"").unwrap();
         assert!(none.windows().is_err());
     }

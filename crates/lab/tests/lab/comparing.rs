@@ -340,7 +340,7 @@ fn formulas_and_references_without_a_meaning_are_refused() {
         (
             "R = { is = \"max\", of = \"load.egress\" }",
             "R = \"load.egress\"",
-            "no single value",
+            "not a single value",
         ),
         (
             "[\"load.egress\", \"model\"] }",
@@ -372,7 +372,7 @@ fn formulas_and_references_without_a_meaning_are_refused() {
         (
             "name = \"rates\"",
             "name = \"../rates\"",
-            "cannot be a file's",
+            "cannot be a file name",
         ),
         (
             "{ of = \"model\" }",

@@ -116,6 +116,6 @@ fn wrong_numbers_of_routers_are_refused() {
             Ok(study) => points(&study, false).unwrap_err().to_string(),
             Err(problem) => problem.to_string(),
         };
-        assert!(message.contains("no number of routers"), "{message}");
+        assert!(message.contains("not a number of routers"), "{message}");
     }
 }

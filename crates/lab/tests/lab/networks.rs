@@ -441,8 +441,8 @@ fn mistakes_are_told_before_anything_runs() {
             "set = { hops = 3 }",
             "a network has the routers of its file",
         ),
-        (used, "system = \"x\"", "it has either a `system`"),
-        (used, "allow = [\"x\"]", "`allow` is of a `system`"),
+        (used, "system = \"x\"", "it needs either a `system`"),
+        (used, "allow = [\"x\"]", "`allow` applies to a `system`"),
         (
             used,
             "window = { warm_up = \"detected\" }",
@@ -453,7 +453,7 @@ fn mistakes_are_told_before_anything_runs() {
             "window = { warm_up = \"20s\" }",
             "nothing is measured",
         ),
-        (used, "set = { window = \"3s\" }", "is no window"),
+        (used, "set = { window = \"3s\" }", "is not a window"),
         (
             used,
             "[[sweep.n.axis]]\nevery = \"1s\"\nuntil = \"1ms\"",
@@ -482,12 +482,12 @@ fn mistakes_are_told_before_anything_runs() {
         (
             "[metric.l]\nmeasure = \"latency\"\n",
             "",
-            "of a network `l` cannot be measured",
+            "`l` cannot be measured on a network",
         ),
         (
             "[metric.u]\nmeasure = \"utilisation\"\n",
             "",
-            "of a network `u` cannot be measured",
+            "`u` cannot be measured on a network",
         ),
     ] {
         let message = refused(&study(metrics, sweep));
@@ -499,5 +499,5 @@ fn mistakes_are_told_before_anything_runs() {
             .expect_err("a mistake")
             .to_string()
     };
-    assert!(chip("").contains("of a chip `used` cannot be measured"));
+    assert!(chip("").contains("`used` cannot be measured on a chip"));
 }

@@ -70,10 +70,10 @@ impl ControlSocket {
         if let Ok(found) = fs::symlink_metadata(path) {
             if !found.file_type().is_socket() {
                 return Err(Problem::new(format!(
-                    "`{}` is a file, and the control socket is to be there",
+                    "`{}` is a file, so the control socket cannot be created there",
                     path.display()
                 ))
-                .help("name a path where nothing is"));
+                .help("name a path that does not exist"));
             }
             if UnixStream::connect(path).is_ok() {
                 return Err(

@@ -49,7 +49,7 @@ impl Host for LinuxHost {
         // The frame read is still borrowed, so the count is checked at the next read.
         if refused > 0 && !std::mem::replace(&mut self.warned[port], true) {
             (self.warn)(&format!(
-                "note: segments come from `{name}` that cannot be cut into frames, and are lost; at the other end `ethtool -K NAME tso off gso off` has the sender cut them"
+                "note: `{name}` delivers segments that cannot be cut into frames and are lost; at the other end `ethtool -K NAME tso off gso off` makes the sender cut them"
             ));
         }
         interface.read().map_err(|error| vanished(&name, &error))

@@ -183,20 +183,20 @@ fn refused(name: &InterfaceName, error: &io::Error) -> Problem {
     let problem = |why: &str| Problem::new(format!("`{name}` cannot be opened: {why}"));
     match (name.kind, error.raw_os_error()) {
         (InterfaceKind::Tap, Some(libc::EACCES)) => problem("this user may not open /dev/net/tun")
-            .help("`ls -l /dev/net/tun` says who may; `chmod 666 /dev/net/tun` lets every user, and a container needs the device (`--device /dev/net/tun`)"),
+            .help("`ls -l /dev/net/tun` shows who may open it; `chmod 666 /dev/net/tun` allows every user, and a container needs the device (`--device /dev/net/tun`)"),
         (_, Some(libc::EPERM | libc::EACCES)) => problem("that takes the capability CAP_NET_ADMIN (and CAP_NET_RAW for `if:`)")
             .help("run it as root, or give the program the capabilities with `setcap cap_net_admin,cap_net_raw,cap_sys_admin+ep`; a TAP that `ip tuntap add NAME mode tap user USER` has made needs none"),
         (InterfaceKind::Tap, Some(libc::EBUSY)) => {
             problem("another program has it open").help("end that program, or choose another name")
         }
         (InterfaceKind::Tap, Some(libc::EINVAL)) => {
-            problem("there is an interface of this name that is no TAP")
+            problem("there is an interface of this name that is not a TAP")
                 .help(format!("choose another name, or write `if:{}` for the interface that exists", name.name))
         }
         (InterfaceKind::Tap, Some(libc::ENOENT)) => problem("this host has no /dev/net/tun")
             .help("load the module with `modprobe tun`"),
         (InterfaceKind::Existing, Some(libc::ENODEV | libc::ENXIO)) => problem("there is no such interface")
-            .help("`ip link` has those that exist; `tap:NAME` makes one"),
+            .help("`ip link` lists those that exist; `tap:NAME` makes one"),
         _ => problem(&error.to_string()),
     }
 }

@@ -39,7 +39,7 @@ pub fn within<T: Send>(
     let file = File::open(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Problem::new(format!("there is no network namespace `{name}`"))
             .help(format!(
-                "`ip netns list` has those that exist, and `ip netns add {name}` makes it"
+                "`ip netns list` lists those that exist, and `ip netns add {name}` makes it"
             )),
         _ => Problem::io("open", &path, &error),
     })?;
@@ -58,5 +58,5 @@ pub fn within<T: Send>(
         });
         work.join()
     });
-    entered.unwrap_or_else(|_| Err(Problem::new("the thread in a namespace broke off")))
+    entered.unwrap_or_else(|_| Err(Problem::new("the thread in a namespace panicked")))
 }

@@ -154,7 +154,7 @@ impl Erf {
             };
             let Some(content) = Content::of(header.kind) else {
                 let kind = header.kind & !MORE;
-                let reason = format!("{kind} is no type of ERF records");
+                let reason = format!("{kind} is not a type of ERF records");
                 return Err(data.malformed(before, reason));
             };
             if header.length < HEADER {

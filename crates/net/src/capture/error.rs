@@ -65,7 +65,7 @@ pub enum CaptureError {
         compressed: bool,
     },
     /// The file is not a recording of a live run.
-    #[error("{path} is no recording of `npsim live`: {reason}; play it at the times of the capture with `--pace trace`", path = path.display())]
+    #[error("{path} is not a recording of `npsim live`: {reason}; play it at the times of the capture with `--pace trace`", path = path.display())]
     NotARecording {
         /// The file.
         path: PathBuf,

@@ -31,7 +31,7 @@ impl FromStr for Padding {
             "zeros" => Ok(Self::Zeros),
             "checksums" => Ok(Self::Checksums),
             _ => Err(format!(
-                "`{text}` is no way to fill frames up: write `zeros`, which leaves checksums as they are, or `checksums`, which makes them right"
+                "`{text}` is not a way to fill frames up: write `zeros`, which leaves checksums as they are, or `checksums`, which makes them right"
             )),
         }
     }

@@ -66,9 +66,9 @@ impl CaptureReader {
     ) -> Result<CaptureReader, CaptureError> {
         let file = if is_standard_output(path) {
             let only = if cfg!(unix) {
-                "`-` is only for what is written; `/dev/stdin` is what a pipe brings"
+                "`-` is only for outputs; use `/dev/stdin` to read from a pipe"
             } else {
-                "`-` is only for what is written; name a file"
+                "`-` is only for outputs; name a file"
             };
             Err(io::Error::other(only))
         } else {

@@ -101,7 +101,7 @@ impl Decompressor {
                 }
                 let stated = decoder.get_checksum_from_data();
                 if stated.is_some() && stated != decoder.get_calculated_checksum() {
-                    return Err(io::Error::other("the checksum is that of other data"));
+                    return Err(io::Error::other("the checksum does not match the data"));
                 }
                 self.part = Part::Between(source);
             }

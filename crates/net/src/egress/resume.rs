@@ -127,7 +127,7 @@ impl Temporary {
         if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is no regular file, so a later run could not go on with it",
+                "it is not a regular file, so a later run could not go on with it",
             ));
         }
         Ok(Self {

@@ -177,7 +177,7 @@ impl FromStr for Counter {
         let named = Self::ALL.into_iter().find(|counter| counter.name() == text);
         named.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            format!("`{text}` is no counter of order: there are {names}")
+            format!("`{text}` is not a counter of order; choose one of {names}")
         })
     }
 }

@@ -72,7 +72,7 @@ impl RecordingHead {
         let number = |key: &str| {
             let digits = value(key).ok_or_else(|| format!("its header has no `{key}`"))?;
             { digits.parse::<u64>() }
-                .map_err(|_| format!("`{key}` in its header is `{digits}`, which is no number"))
+                .map_err(|_| format!("`{key}` in its header is `{digits}`, which is not a number"))
         };
         let blocks = number("route_blocks")?;
         Ok(Self {

@@ -221,7 +221,7 @@ impl RecordingReader {
         }
         if unit != PICOSECONDS || offset != self.head.start_seconds {
             return Err(format!(
-                "the times of its interface `{name}` are not picoseconds of simulated time; another program has written it anew"
+                "the times of its interface `{name}` are not picoseconds of simulated time; another program has rewritten it"
             ));
         }
         if self.control.is_some() {

@@ -52,7 +52,7 @@ pub fn survey(path: &Path) -> Result<RecordingSurvey, CaptureError> {
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(CaptureError::NotARecording {
             path: path.to_path_buf(),
-            reason: "it is no regular file, which is read several times".to_owned(),
+            reason: "it is not a regular file, as a recording has to be".to_owned(),
         });
     }
     let mut reader = RecordingReader::new(path, Box::new(file))?;

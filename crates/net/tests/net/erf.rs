@@ -160,7 +160,7 @@ fn erf_that_is_damaged_is_refused_with_the_place() {
     };
     let place = format!("the record at byte {}, before or of frame 2", good.len());
     for (said, expected) in [
-        (with(8, &[99]), "99 is no type of ERF records"),
+        (with(8, &[99]), "99 is not a type of ERF records"),
         (
             with(10, &[0, 0]),
             "a record of 0 bytes, shorter than its header",

@@ -70,11 +70,11 @@ impl FileReading {
                 Ends::Hosts if host => continue,
                 Ends::Stacks if self.topology.stacks.contains(&node) => continue,
                 Ends::Hosts => (
-                    format!("`{name}` is no host that has flows"),
+                    format!("`{name}` is not a host that has flows"),
                     "flows begin and end at hosts without a `kind`, transfers at those of the kind `stack`",
                 ),
                 Ends::Stacks => (
-                    format!("`{name}` is no host with a stack"),
+                    format!("`{name}` is not a host with a stack"),
                     "transfers are between hosts with `kind = \"stack\"`, and flows between others",
                 ),
             };
@@ -263,7 +263,7 @@ impl FileReading {
         if let Some(placed) = &flow.host {
             let message = "a [[flow]] of `rcp` has no `host`: its keys are those of TCP";
             let problem = self.text.problem(placed.span(), message);
-            return Err(problem.help("it has `bytes` and `packet`; take `host` away"));
+            return Err(problem.help("it has `bytes` and `packet`; remove `host`"));
         }
         let host = RcpParameters {
             payload: (packet - HEADERS) as u16,
@@ -333,7 +333,7 @@ impl FileReading {
             if (1..=most).contains(&number) {
                 return Ok(number);
             }
-            let message = format!("{number} does not lie between 1 and {most}");
+            let message = format!("{number} is not between 1 and {most}");
             Err(self.text.problem(placed.span(), message))
         };
         let mut host = HostParameters {

@@ -117,7 +117,7 @@ impl FileReading {
         };
         let message = format!("a [[host]] of the kind `{name}` has no `{key}`");
         let problem = self.text.problem(span, message);
-        Err(problem.help(format!("take `{key}` away, or `kind`")))
+        Err(problem.help(format!("remove `{key}` or `kind`")))
     }
 
     /// Parses an address, and the length of the prefix routed to it.
@@ -130,7 +130,7 @@ impl FileReading {
         let length = length.filter(|length| *length <= 32);
         let address = address.parse().ok();
         address.zip(length).ok_or_else(|| {
-            let message = format!("`{text}` is no IPv4 address");
+            let message = format!("`{text}` is not an IPv4 address");
             let problem = self.text.problem(placed.span(), message);
             problem.help("write for example `10.0.0.10`")
         })
@@ -140,7 +140,7 @@ impl FileReading {
     fn check_address(&mut self, address: Ipv4Addr, placed: &PlacedText) -> Result<(), Problem> {
         // Routers do not forward packets to such an address (RFC 1812, section 5.3.7).
         if !npsim_project::resolve::is_host(address) {
-            let message = format!("`{address}` is no address of a host");
+            let message = format!("`{address}` is not the address of a host");
             let problem = self.text.problem(placed.span(), message);
             return Err(problem.help("write for example `10.0.0.10`"));
         }

@@ -71,7 +71,7 @@ impl FileReading {
         );
         let known = { self.topology.links.iter() }.any(|other| other.name == name);
         if let Some(placed) = link.name.as_ref().filter(|_| known) {
-            let message = format!("there are two links of the name `{name}`");
+            let message = format!("there are two links with the name `{name}`");
             return Err(self.text.problem(placed.span(), message));
         }
         let router = |group: &std::ops::Range<usize>| {
@@ -199,7 +199,7 @@ impl FileReading {
                 let bytes = product(rate, self.time(rtt)?, (part, of));
                 if bytes == 0 && part > 0 {
                     let text = queue.limit.get_ref();
-                    let message = format!("nothing is left of `{text}`: it is less than a byte");
+                    let message = format!("`{text}` is less than a byte");
                     return Err(self.text.problem(queue.limit.span(), message));
                 }
                 QueueLimit::Bytes(bytes)

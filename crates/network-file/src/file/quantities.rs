@@ -21,7 +21,7 @@ impl Quantities {
             quantity::Time::Picoseconds(time) => Ok(time / self.scale),
             quantity::Time::Cycles(0) => Ok(0),
             quantity::Time::Cycles(_) => Err(format!(
-                "`{text}` is no time of a network, which has no cycles; write for example `500ms`"
+                "`{text}` is not a time of a network, which has no cycles; write for example `500ms`"
             )),
         }
     }
@@ -48,7 +48,7 @@ const PARTS: f64 = 1e6;
 /// Converts a share to parts per million; an error if a nonzero share would become zero.
 pub fn share(share: f64, most: f64) -> Result<u32, String> {
     if !(0.0..=most).contains(&share) {
-        return Err(format!("`{share}` does not lie between 0 and {most}"));
+        return Err(format!("`{share}` is not between 0 and {most}"));
     }
     let parts = (share * PARTS).round() as u32;
     if parts == 0 && share > 0.0 {
@@ -84,14 +84,16 @@ pub fn limit(text: &str) -> Result<LimitText, String> {
     let products =
         || quantity::multiple(text, "bdp").map(|(part, of)| LimitText::Products(part, of));
     packets().or_else(bytes).or_else(products).ok_or_else(|| {
-        format!("`{text}` is no limit of a queue; write `100 packets`, `64KB`, `2bdp` or `endless`")
+        format!(
+            "`{text}` is not a limit of a queue; write `100 packets`, `64KB`, `2bdp` or `endless`"
+        )
     })
 }
 
 /// Parses a number of bytes such as `64KB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     quantity::whole(text.trim(), Dimension::Bytes).ok_or_else(|| {
-        format!("`{text}` is no number of bytes; write for example `200 bytes` or `5MB`")
+        format!("`{text}` is not a number of bytes; write for example `200 bytes` or `5MB`")
     })
 }
 

@@ -52,7 +52,7 @@ impl FileReading {
             router.scaled.as_ref().map(toml::Spanned::span),
         ];
         if let Some(span) = settings.into_iter().flatten().next() {
-            let message = "a model has no project of which keys could be set";
+            let message = "a model has no project whose keys could be set";
             return Err(self.text.problem(span, message));
         }
         let (placed, model) = (model, self.word(model, "model of a router", &MODELS)?);

@@ -139,7 +139,7 @@ impl FileReading {
         let group = self.group(&named)?;
         let NodeKind::Chip { ports } = &self.topology.nodes[group.start].kind else {
             if port.is_some() {
-                let message = format!("`{name}` is no router with a system: it has no ports");
+                let message = format!("`{name}` is not a router with a system: it has no ports");
                 return Err(self.text.problem(placed.span(), message));
             }
             return Ok((group, None));
@@ -151,11 +151,11 @@ impl FileReading {
         };
         let number = port.parse().ok().filter(|port| *port < MOST_PORTS);
         let Some(number) = number else {
-            let message = format!("`{port}` is no number of a port");
+            let message = format!("`{port}` is not a port number");
             return Err(self.text.problem(placed.span(), message));
         };
         if ports.get(number).is_some_and(Option::is_some) {
-            let message = format!("port {number} of `{name}` has a link already");
+            let message = format!("port {number} of `{name}` already has a link");
             return Err(self.text.problem(placed.span(), message));
         }
         Ok((group, Some(number)))
@@ -179,7 +179,7 @@ impl FileReading {
             };
             let problem = self.text.problem(link.delay.span(), message);
             return Err(problem.help(
-                "chip and network are simulated so far apart from each other; put the delay of another link here",
+                "a chip and the network run independently for that long; move the delay of another link to this one",
             ));
         }
         if let Some(overhead) = link.overhead {
@@ -201,7 +201,7 @@ impl FileReading {
         ];
         for (port, key, queue) in queues {
             if let (Some(_), Some(queue)) = (port, queue) {
-                let message = format!("`{key}` stands before a line that leaves a chip");
+                let message = format!("`{key}` is given for a line that leaves a chip");
                 let problem = self.text.problem(queue.limit.span(), message);
                 return Err(problem.help(
                     "the chip's microcode has the queue; its project says how long it may be",

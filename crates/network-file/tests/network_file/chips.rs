@@ -345,8 +345,8 @@ fn mistakes_at_chips_have_places() {
         ("delay = \"5us\"", "delay = \"0s\"", "takes at least 1us"),
         ("delay = \"5us\"", "delay = \"900ns\"", "takes at least 1us"),
         ("\"r1:0\"", "\"r1:7\"", "there is no port 7"),
-        ("\"r1:0\"", "\"r1:x\"", "`x` is no number of a port"),
-        ("\"r1:0\"", "\"r0:0\"", "port 0 of `r0` has a link already"),
+        ("\"r1:0\"", "\"r1:x\"", "`x` is not a port number"),
+        ("\"r1:0\"", "\"r0:0\"", "port 0 of `r0` already has a link"),
         (
             "\"r1:0\"",
             "\"r1\"",
@@ -377,7 +377,7 @@ fn mistakes_at_chips_have_places() {
         (
             "delay = \"5us\"",
             "delay = \"5us\"\nqueue_back = { limit = \"9 packets\" }",
-            "stands before a line that leaves a chip",
+            "is given for a line that leaves a chip",
         ),
         (
             "delay = \"5us\"",

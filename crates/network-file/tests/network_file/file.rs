@@ -95,7 +95,7 @@ fn mistakes_are_told_with_their_places() {
             with("from = \"s\"", "from = \"t\""),
             "net.toml:45:8: there is no node `t`",
         ),
-        (with("to = \"d\"", "to = \"r1\""), "`r1` is no host"),
+        (with("to = \"d\"", "to = \"r1\""), "`r1` is not a host"),
         (
             with("to = \"d\"", "to = \"s\""),
             "the flow goes from `s` to itself",
@@ -122,7 +122,7 @@ fn mistakes_are_told_with_their_places() {
         ),
         (
             with("limit = \"2bdp\"", "limit = \"2 bananas\""),
-            "is no limit of a queue",
+            "is not a limit of a queue",
         ),
         (
             with(", rtt = \"500ms\"", ""),
@@ -130,7 +130,7 @@ fn mistakes_are_told_with_their_places() {
         ),
         (
             with("kind = \"fifo\"", "kind = \"red\", least = 1.5"),
-            "does not lie between 0 and 1",
+            "is not between 0 and 1",
         ),
         (
             with("kind = \"fifo\"", "kind = \"red\", least = 0.8, most = 0.2"),
@@ -167,22 +167,25 @@ fn mistakes_are_told_with_their_places() {
             with("10.1.0.10", "10.0.0.12"),
             "the address 10.0.0.12 is given twice",
         ),
-        (with("10.1.0.10", "10.1.0"), "`10.1.0` is no IPv4 address"),
+        (
+            with("10.1.0.10", "10.1.0"),
+            "`10.1.0` is not an IPv4 address",
+        ),
         (
             with("10.1.0.10", "224.0.0.1"),
-            "`224.0.0.1` is no address of a host",
+            "`224.0.0.1` is not the address of a host",
         ),
         (
             with("10.1.0.10", "127.0.0.1"),
-            "`127.0.0.1` is no address of a host",
+            "`127.0.0.1` is not the address of a host",
         ),
         (
             with("10.1.0.10", "223.255.255.254"),
-            "`224.0.0.0` is no address of a host",
+            "`224.0.0.0` is not the address of a host",
         ),
         (
             with("name = \"left\"", "name = \"r1\""),
-            "there are two nodes of the name `r1`",
+            "there are two nodes with the name `r1`",
         ),
         (
             with("from = \"30s\"", "from = \"300s\""),

@@ -124,7 +124,10 @@ impl ChipNode {
     pub fn restore(&mut self, state: ChipNodeState, outside: &Simulation) -> Result<(), String> {
         let lines = 2 * outside.topology().links.len();
         if !state.inside.is_sound(lines, |frame| outside.has(frame)) {
-            return Err(format!("frames in `{}` are none of the network", self.name));
+            return Err(format!(
+                "frames in `{}` are not from the network",
+                self.name
+            ));
         }
         self.node.restore_networked(state.chip)?;
         self.restored = self.node.handled();

@@ -72,7 +72,7 @@ pub(super) fn check(topology: &Topology) -> Result<(), NetworkError> {
         match topology.nodes.get(cpu.node) {
             None => return Err(fault("CPU", number, cpu.node, "is not there")),
             Some(it) if !matches!(it.kind, NodeKind::Host { .. }) => {
-                return Err(fault("CPU", number, cpu.node, "is no host"));
+                return Err(fault("CPU", number, cpu.node, "is not a host"));
             }
             Some(_) => {}
         }
@@ -86,7 +86,7 @@ pub(super) fn check(topology: &Topology) -> Result<(), NetworkError> {
     }
     for (number, &node) in topology.stacks.iter().enumerate() {
         if node >= topology.nodes.len() || !topology.is_open(node) {
-            return Err(fault("stack", number, node, "is no open end"));
+            return Err(fault("stack", number, node, "is not an open end"));
         }
     }
     for (number, flow) in topology.flows.iter().enumerate() {
@@ -94,7 +94,7 @@ pub(super) fn check(topology: &Topology) -> Result<(), NetworkError> {
             match topology.nodes.get(node) {
                 None => return Err(fault("flow", number, node, "is not there")),
                 Some(it) if !matches!(it.kind, NodeKind::Host { .. }) => {
-                    return Err(fault("flow", number, node, "is no host"));
+                    return Err(fault("flow", number, node, "is not a host"));
                 }
                 Some(_) => {}
             }

@@ -37,7 +37,7 @@ pub struct OutgoingFrame {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectError {
     /// The node is not an open end.
-    #[error("node {0} is no open end")]
+    #[error("node {0} is not an open end")]
     NotOpen(usize),
     /// The node has no link.
     #[error("`{0}` is at no link")]

@@ -70,9 +70,7 @@ impl Simulation {
                 .zip(&self.cpus)
                 .all(|(one, other)| one.is_some() == other.is_some());
         if !alike {
-            return Err(
-                "what it says of lines, flows and hosts are not those of the network".to_owned(),
-            );
+            return Err("its lines, flows and hosts are not those of the network".to_owned());
         }
         let fits = |event: &Event| match event {
             Event::Arrive { line, frame } | Event::Enqueue { line, frame } => {

@@ -112,7 +112,7 @@ impl Bundle {
         let mut files = BTreeMap::new();
         for (name, bytes) in entries {
             let Some(below) = name.strip_prefix(FILES) else {
-                return Err(foreign(path, &name, "no file of a bundle"));
+                return Err(foreign(path, &name, "a file that bundles do not have"));
             };
             files.insert(below.to_owned(), bytes);
         }
@@ -131,8 +131,8 @@ impl Bundle {
         let shown = path.display();
         let lies = |name: &str, why: &str| {
             Problem::new(format!("`{name}` of the bundle `{shown}` {why}"))
-                .note("`bundle.json` says what each file is, and this one is not that")
-                .help("take a copy that is whole, or have it made anew")
+                .note("`bundle.json` lists the checksum of each file")
+                .help("use an intact copy, or make the bundle again")
         };
         let manifest = &self.manifest;
         let outcome = &manifest.outcome;
@@ -142,7 +142,7 @@ impl Bundle {
         ];
         for (said, bytes) in own {
             if PackedFile::of(said.path.as_str(), bytes) != *said {
-                return Err(lies(&said.path, "is not what its checksum says"));
+                return Err(lies(&said.path, "does not match its checksum"));
             }
         }
         for input in &manifest.inputs {
@@ -150,12 +150,12 @@ impl Bundle {
                 return Err(lies(&input.path, "is missing"));
             };
             if PackedFile::of(input.path.as_str(), bytes) != *input {
-                return Err(lies(&input.path, "is not what its checksum says"));
+                return Err(lies(&input.path, "does not match its checksum"));
             }
         }
         let listed = |name: &String| manifest.inputs.iter().any(|input| input.path == *name);
         if let Some(extra) = self.files.keys().find(|name| !listed(name)) {
-            return Err(lies(extra, "is not in its list"));
+            return Err(lies(extra, "is not listed in `bundle.json`"));
         }
         if manifest.request.folders.len() > MOST_FILES {
             let why = format!("the bundle `{shown}` has more than {MOST_FILES} folders");
@@ -170,7 +170,7 @@ impl Bundle {
         let outputs = outcome.outputs.iter().map(|output| &output.path);
         for place in places.chain(outputs) {
             if !is_plain(place) {
-                return Err(foreign(path, place, "a place outside of it"));
+                return Err(foreign(path, place, "a path outside the bundle"));
             }
         }
         // A path cannot be both a file and the folder of another file.
@@ -193,7 +193,7 @@ fn foreign(path: &Path, name: &str, what: &str) -> Problem {
         "the bundle `{}` names {what}: `{name}`",
         path.display()
     ))
-    .note("npsim writes no such bundle; nothing of it was unpacked")
+    .note("npsim does not write such a bundle; nothing was unpacked")
 }
 
 /// Reads the regular files of the archive.
@@ -204,9 +204,9 @@ fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem
             return Problem::new(format!("the bundle `{shown}` is too large: {error}"));
         }
         Problem::new(format!(
-            "`{shown}` is no bundle, or it is cut or damaged: {error}"
+            "`{shown}` is not a bundle, or it is truncated or damaged: {error}"
         ))
-        .help("take a copy that is whole; `npsim bundle make` writes bundles")
+        .help("use an intact copy; `npsim bundle make` writes bundles")
     };
     let mut archive = Archive::new(Limited {
         input: GzDecoder::new(file),
@@ -222,10 +222,10 @@ fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         if entry.header().entry_type() != EntryType::Regular {
-            return Err(foreign(path, &name, "what is no regular file"));
+            return Err(foreign(path, &name, "something that is not a regular file"));
         }
         if !is_plain(&name) {
-            return Err(foreign(path, &name, "a place outside of it"));
+            return Err(foreign(path, &name, "a path outside the bundle"));
         }
         if name == MANIFEST && entry.size() > LARGEST_TABLE {
             let why = format!("its `{MANIFEST}` has more than {} MiB", LARGEST_TABLE >> 20);

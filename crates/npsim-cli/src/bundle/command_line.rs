@@ -34,7 +34,7 @@ pub fn check_command(words: &[String]) -> Result<(), Problem> {
         return Err(
             Problem::new(format!("`npsim {name}` cannot be in a bundle"))
                 .note("it reads more than files, or does not end by itself")
-                .help(format!("what can be: {}", PACKABLE.join(", "))),
+                .help(format!("a bundle can hold: {}", PACKABLE.join(", "))),
         );
     }
     let waits = |word: &&String| **word == WAITS || word.starts_with("--gdb=");
@@ -72,10 +72,10 @@ pub fn check_places(words: &[String], folder: &str) -> Result<(), Problem> {
             .count();
         if values(word).iter().any(absolute) || has_drive(word) || up > depth {
             return Err(Problem::new(format!(
-                "the command of the bundle names a place outside of it: `{}`",
+                "the command of the bundle names a path outside the bundle: `{}`",
                 word.escape_default()
             ))
-            .note("it was not run"));
+            .note("the command was not run"));
         }
     }
     Ok(())

@@ -108,7 +108,7 @@ impl Manifest {
         let shown = path.display();
         let damaged = |error: serde_json::Error| {
             Problem::new(format!("`bundle.json` of `{shown}` is damaged: {error}"))
-                .help("take a copy that is whole, or have it made anew")
+                .help("use an intact copy, or make the bundle again")
         };
         let value: serde_json::Value = serde_json::from_slice(bytes).map_err(damaged)?;
         let schema = value["schema"].as_str().unwrap_or_default();
@@ -118,10 +118,12 @@ impl Manifest {
                 Problem::new(format!(
                     "the bundle `{shown}` has the format `{schema}`, and this npsim reads `{SCHEMA}`"
                 ))
-                .help(format!("npsim {by} made it; replay it with that one"))
+                .help(format!("npsim {by} made it; replay it with that version"))
             } else {
-                Problem::new(format!("`bundle.json` of `{shown}` is not that of npsim"))
-                    .help("name a file that `npsim bundle make` has written")
+                Problem::new(format!(
+                    "`bundle.json` of `{shown}` was not written by npsim"
+                ))
+                .help("name a file that `npsim bundle make` has written")
             });
         }
         serde_json::from_value(value).map_err(damaged)

@@ -43,8 +43,8 @@ pub fn pack(
     let folder =
         std::env::current_dir().map_err(|error| Problem::io("read", Path::new("."), &error))?;
     let temporary = tempfile::Builder::new().prefix("npsim-bundle-").tempdir();
-    let temporary =
-        temporary.map_err(|error| Problem::new(format!("no folder for notes: {error}")))?;
+    let temporary = temporary
+        .map_err(|error| Problem::new(format!("cannot create a temporary folder: {error}")))?;
     let Some(ran) = process::run(words, &folder, None, temporary.path(), stop)? else {
         return Ok(None);
     };
@@ -63,7 +63,7 @@ pub fn pack(
             ))
             .help("is the disk full that `TMPDIR` is on?"));
         }
-        return Err(outside(&note.path, "no regular file"));
+        return Err(outside(&note.path, "not a regular file"));
     }
     let read = { notes.iter() }.find(|it| it.kind != NoteKind::Folder && same_file(&it.path, path));
     if let Some(note) = read {
@@ -81,7 +81,7 @@ pub fn pack(
         return Ok(None);
     };
     if let Some(path) = staged.outside.first() {
-        return Err(outside(path, "named by its whole path within a file"));
+        return Err(outside(path, "named by its absolute path within a file"));
     }
     let outputs = { staged.outcome.outputs.iter() }.map(|it| root.join(&it.path));
     if let Some(output) = { outputs }.find(|it| same_file(it, path)) {
@@ -90,7 +90,7 @@ pub fn pack(
     if staged.outcome.ended != ran.ended {
         let (_, _, line) = first_difference(b"", &staged.stderr);
         return Err(Problem::new(format!(
-            "the command does not do the same from a bundle: {}, not {}",
+            "the command behaves differently from a bundle: {}, not {}",
             staged.outcome.ended, ran.ended
         ))
         .note(format!("from the bundle it says: {line}"))
@@ -106,7 +106,7 @@ pub fn pack(
         if here != *there && request.command == words {
             let (number, one, other) = first_difference(&here, there);
             notes.push(format!(
-                "line {number} of {name} is `{other}` from the bundle and `{one}` here; the bundle has that of the bundle"
+                "line {number} of {name} is `{other}` from the bundle and `{one}` here; the bundle stores the former"
             ));
         }
     }
@@ -201,7 +201,7 @@ fn contents(
         if !is_plain(&name) {
             return Err(outside(
                 &note.path,
-                "named in a way that other systems do not take",
+                "named in a way that other systems do not accept",
             ));
         }
         if files.contains_key(&name) {

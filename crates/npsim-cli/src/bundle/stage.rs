@@ -67,10 +67,8 @@ pub fn run(
 /// The notes of a process; an error if it could not write any.
 pub fn notes_of(folder: &Path) -> Result<Vec<InputNote>, Problem> {
     notes_in(folder).map_err(|error| {
-        Problem::new(format!(
-            "what the command reads cannot be found out: {error}"
-        ))
-        .help("are the names of all files in UTF-8, and is the disk full?")
+        Problem::new(format!("cannot determine what the command reads: {error}"))
+            .help("are the names of all files in UTF-8, and is the disk full?")
     })
 }
 

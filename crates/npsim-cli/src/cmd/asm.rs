@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     destinations::try_places(outputs)?;
     if arguments.parity && !arguments.words && !matches!(format, Some(OutputForm::Hex)) {
         return Err(
-            Problem::new("--parity is about words in hexadecimal digits")
+            Problem::new("`--parity` applies only to words in hexadecimal digits")
                 .help("add `--words` or `-o FILE.hex`")
                 .into(),
         );

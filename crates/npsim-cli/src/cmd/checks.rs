@@ -116,7 +116,7 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "Wait for the command's signal before touching its registers.",
         ),
         Check::UninitialisedRead => (
-            "On silicon a register holds after power-up whatever it likes.",
+            "On silicon a register holds an arbitrary value after power-up.",
             "Write the register on every path to the read, or give it a value with `.init`.",
         ),
         Check::Deadlock => (
@@ -174,9 +174,8 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "Use one atomic operation, or read and write under a lock that all take, or in a turn.",
         ),
         Check::DeferSlotEntry => (
-            "Instructions in the defer slots of a branch are executed with that branch; who \
-             enters them from elsewhere executes a part of them only.",
-            "Move the label in front of the branch or behind its defer slots.",
+            "Instructions in the defer slots of a branch are executed with that branch; a branch into them from elsewhere executes only a part of them.",
+            "Move the label before the branch or after its defer slots.",
         ),
         Check::CoreUnwrittenRead => (
             "Memory that nothing has written holds what was left in it; a pointer that was not set \
@@ -185,16 +184,16 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
              is to have a [[memory]] section.",
         ),
         Check::CoreCodeWrite => (
-            "The processor may have the old instruction in its cache or run the new one: nothing says which.",
+            "The processor may have the old instruction in its cache or run the new one: which of them is undefined.",
             "Follow the pointer that leads into the code. A program that changes itself invalidates the \
              instruction cache behind each change.",
         ),
         Check::CoreStack => (
-            "Below the stack lies other data of the program, which is overwritten without a word.",
+            "Below the stack lies other data of the program, which is overwritten silently.",
             "Give the stack more room in the linker script, or end the recursion sooner.",
         ),
         Check::CoreEndlessWait => (
-            "The processor stands still for ever, and with it all that it was to do.",
+            "The processor stops for ever, and all its work with it.",
             "Enable the interrupt that is waited for, at each level of the interrupt controller; a program that \
              has nothing more to do returns from `main`, or ends in `halt` or `_exit`.",
         ),

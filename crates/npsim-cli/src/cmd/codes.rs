@@ -133,7 +133,7 @@ fn shown(name: &str, example: &str) -> String {
         let _ = writeln!(text, "    {line}");
     }
     if let Some(said) = said(name, example) {
-        text += "\nTo this the assembler says:\n\n";
+        text += "\nThe assembler says:\n\n";
         text += &said;
         text += "\n";
     }

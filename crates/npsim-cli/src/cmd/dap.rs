@@ -131,7 +131,7 @@ fn unknown(key: &str) -> String {
     let remedy = match closest(key, known()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "it can have {}; other options of `npsim debug` stand in `args`",
+            "it can have {}; give other options of `npsim debug` in `args`",
             known().collect::<Vec<_>>().join(", ")
         ),
     };
@@ -157,16 +157,17 @@ fn words(launch: &Launch) -> Result<Vec<String>, String> {
         "the launch configuration names no `program`: a project's folder, its file, or a `.uc`",
     )?;
     if given.get("stopOnEntry").is_some_and(|it| !it.is_boolean()) {
-        return Err("`stopOnEntry` is true or false".to_owned());
+        return Err("`stopOnEntry` must be true or false".to_owned());
     }
     let mut words = Vec::new();
     for name in OWN {
         if let Some(value) = given.get(name) {
-            let value = text(value).ok_or_else(|| format!("`{name}` is no text and no number"))?;
+            let value =
+                text(value).ok_or_else(|| format!("`{name}` is neither a text nor a number"))?;
             words.push(format!("--{name}={value}"));
         }
     }
-    let list = || "`args` is a list of words such as [\"--trace\", \"in.pcap\"]".to_owned();
+    let list = || "`args` must be a list of words such as [\"--trace\", \"in.pcap\"]".to_owned();
     if let Some(more) = given.get("args") {
         for word in more.as_array().ok_or_else(list)? {
             words.push(text(word).ok_or_else(list)?);

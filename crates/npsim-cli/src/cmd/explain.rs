@@ -112,7 +112,7 @@ fn nothing(
     let shown = file.display();
     let lines = explain::lines_with_words(programs, file);
     let Some(line) = line.filter(|_| !lines.is_empty()) else {
-        let problem = Problem::new(format!("nothing of `{shown}` became a word"));
+        let problem = Problem::new(format!("no line of `{shown}` produces a word"));
         return if arguments.project.is_none() {
             problem.help("say with --project which project includes it")
         } else {
@@ -126,10 +126,10 @@ fn nothing(
         .flatten()
         .map(u32::to_string)
         .collect();
-    Problem::new(format!("line {line} of `{shown}` became no word"))
-        .note("directives, declarations, labels and comments make none")
+    Problem::new(format!("line {line} of `{shown}` produces no word"))
+        .note("directives, declarations, labels and comments produce none")
         .help(format!(
-            "the nearest that did: line {}",
+            "the nearest that does: line {}",
             near.join(" and line ")
         ))
 }

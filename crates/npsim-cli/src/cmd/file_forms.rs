@@ -125,7 +125,7 @@ impl FileForm {
         let renamed = plain.with_extension(self.endings[0]);
         let endings: Vec<_> = self.endings.iter().map(|it| format!("`.{it}`")).collect();
         Err(Problem::new(format!(
-            "{option} writes {}, and `{name}` promises something else",
+            "{option} writes {}, and the ending of `{name}` is for something else",
             self.name
         ))
         .help(format!(

@@ -55,13 +55,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             it if it.is_dir() => sources(path, &mut files)?,
             _ if is_text_of_microcode(path) => files.push(path.clone()),
             _ => {
-                let message = format!("`{}` is no microcode by its name", path.display());
+                let message = format!(
+                    "`{}` does not have the name of a microcode source",
+                    path.display()
+                );
                 let help = "sources end in .uc, .h, .inc or .mac; `npsim fmt -` takes any text";
                 return Err(Problem::new(message).help(help).into());
             }
         }
         if files.is_empty() {
-            return Err(Problem::new(format!("`{}` has no `.uc`", path.display())).into());
+            return Err(
+                Problem::new(format!("`{}` contains no microcode source", path.display())).into(),
+            );
         }
         for file in files {
             match one(&file, arguments) {
@@ -84,7 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             "files are"
         };
         output::line(&format!(
-            "{} {files} laid out otherwise; `npsim fmt` mends that",
+            "{} {files} not formatted; run `npsim fmt`",
             different.len()
         ));
         return Ok(ExitCode::from(1));
@@ -170,9 +175,9 @@ impl Different {
     /// Reports a file to people; for programs, all files are reported together.
     fn tell(&self, format: Format) -> anyhow::Result<()> {
         let told = match self.lines {
-            0 => "the last line has no end".to_owned(),
+            0 => "the last line has no newline".to_owned(),
             1 => "this line".to_owned(),
-            lines => format!("{lines} lines, this the first"),
+            lines => format!("{lines} lines, the first is this one"),
         };
         match format {
             Format::Text => output::print(&format!("{}:{}: {told}\n", self.file, self.line)),

@@ -92,7 +92,7 @@ impl LoadOptions {
 fn part(text: &str) -> Result<LoadRate, String> {
     match text.parse().map_err(|error: RateError| error.to_string())? {
         rate @ LoadRate::Total(Amount::Packets(_) | Amount::Bits(_)) => Err(format!(
-            "that is no part of the lines' rate; write `--rate {rate}`"
+            "that is not a part of the lines' rate; write `--rate {rate}`"
         )),
         rate => Ok(rate),
     }

@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<ExitCo
     }
     if folder == "-" {
         return Err(
-            Problem::new("a folder is written, which standard output cannot stand for")
+            Problem::new("the output is a folder, which standard output cannot be")
                 .help("`npsim man run` shows the page of `npsim run`")
                 .into(),
         );

@@ -89,11 +89,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let path = folder.join(FILE_NAME);
     if path.exists() {
-        return Err(
-            Problem::new(format!("`{}` is there already", path.display()))
-                .help("remove it, or choose another folder with --out DIR")
-                .into(),
-        );
+        return Err(Problem::new(format!("`{}` already exists", path.display()))
+            .help("remove it, or choose another folder with --out DIR")
+            .into());
     }
     std::fs::create_dir_all(&folder)
         .map_err(|error| Problem::io("make the folder", &folder, &error))?;

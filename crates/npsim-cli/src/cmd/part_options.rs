@@ -129,7 +129,7 @@ impl PartOptions {
         if self.shards.is_none() {
             return Ok(());
         }
-        Err(Problem::new("`--shards` says nothing here")
+        Err(Problem::new("`--shards` has no effect here")
             .help("it goes with `--script` and with `--list --format json`; one shard runs with `--shard K/N`")
             .into())
     }
@@ -308,12 +308,12 @@ fn shard_of_array() -> anyhow::Result<Shard> {
 fn array_shard(variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
     let text = |name: &str| variable(name);
     if text("SLURM_ARRAY_TASK_ID").is_none() {
-        return Err("this is no task of a job array of Slurm".to_owned());
+        return Err("this process is not a task of a Slurm job array".to_owned());
     }
     let number = |name: &str| -> Result<usize, String> {
         let text = text(name).ok_or_else(|| format!("`{name}` is not set"))?;
         let number = text.parse();
-        number.map_err(|_| format!("`{name}` is `{text}`, which is no number"))
+        number.map_err(|_| format!("`{name}` is `{text}`, which is not a number"))
     };
     let (id, first) = (
         number("SLURM_ARRAY_TASK_ID")?,
@@ -321,7 +321,11 @@ fn array_shard(variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, Strin
     );
     let count = number("SLURM_ARRAY_TASK_COUNT")?;
     let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1).max(1);
-    let gaps = || format!("the tasks of the job array, {count} with {id} among them, have gaps");
+    let gaps = || {
+        format!(
+            "the task numbers of the job array have gaps: it has {count} tasks, one of them with the number {id}"
+        )
+    };
     let from_first = id.checked_sub(first).ok_or_else(gaps)?;
     if from_first % step != 0 {
         return Err(gaps());
@@ -371,13 +375,17 @@ mod tests {
         assert_eq!(shard("0", "0", "4", "1"), Shard::new(1, 4));
         assert_eq!(shard("4", "1", "4", ""), Shard::new(4, 4));
         assert_eq!(shard("10", "2", "5", "4"), Shard::new(3, 5));
-        assert!(shard("", "1", "4", "1").unwrap_err().contains("no task"));
+        assert!(shard("", "1", "4", "1").unwrap_err().contains("not a task"));
         assert!(
             shard("1", "", "4", "1")
                 .unwrap_err()
                 .contains("TASK_MIN` is not set")
         );
-        assert!(shard("1", "1", "x", "1").unwrap_err().contains("no number"));
+        assert!(
+            shard("1", "1", "x", "1")
+                .unwrap_err()
+                .contains("not a number")
+        );
         assert!(shard("9", "1", "2", "1").unwrap_err().contains("gaps"));
         assert!(shard("4", "1", "4", "2").unwrap_err().contains("gaps"));
     }

@@ -211,7 +211,7 @@ fn export(name: &str, folder: &Path) -> anyhow::Result<ExitCode> {
     let text = studies::text(name)?;
     let path = folder.join("study.toml");
     if path.exists() {
-        let problem = Problem::new(format!("`{}` is there already", path.display()));
+        let problem = Problem::new(format!("`{}` already exists", path.display()));
         return Err(problem
             .help("give another folder, or remove the file")
             .into());

@@ -100,7 +100,7 @@ fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
     };
     let reason = match is_own.then(parsed) {
         Some(Ok(arguments)) => return Ok(arguments),
-        None => "it is no such run".to_owned(),
+        None => "it is another command".to_owned(),
         Some(Err(error)) => error
             .to_string()
             .lines()
@@ -109,7 +109,7 @@ fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
             .to_owned(),
     };
     Err(Problem::new(format!(
-        "the command that is saved in `{}` is not understood: {reason}",
+        "the command saved in `{}` cannot be parsed: {reason}",
         path.display()
     ))
     .help("go on with the npsim that wrote it, or start the run anew"))
@@ -120,7 +120,7 @@ fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
 fn resumed<A: Resumable>(now: &A, path: &Path, origin: &RunOrigin) -> Result<A, Problem> {
     let Some((first, others)) = origin.commands.split_first() else {
         return Err(Problem::new(format!(
-            "the checkpoint `{}` does not say which command it is from",
+            "the checkpoint `{}` does not contain the command that wrote it",
             path.display()
         ))
         .help("start the run anew"));

@@ -19,12 +19,12 @@ where
 
 /// A folder to write, which cannot be standard output.
 pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
-    no_standard_output("a folder is written, which standard output cannot stand for")
+    no_standard_output("the output is a folder, which standard output cannot be")
 }
 
 /// A file that is replaced repeatedly, which cannot be standard output.
 pub fn replaced_file() -> impl TypedValueParser<Value = PathBuf> {
-    no_standard_output("the file is replaced again and again, which standard output cannot be")
+    no_standard_output("the file is replaced repeatedly, which is not possible for standard output")
 }
 
 fn no_standard_output(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {

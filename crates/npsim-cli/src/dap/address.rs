@@ -67,7 +67,7 @@ pub(super) fn instruction(reference: i64) -> Result<(u8, i64), DebugError> {
 pub(super) fn behind(text: &str, offset: i64) -> Result<i64, DebugError> {
     let address = number(text)?.checked_add(offset);
     let address = address.filter(|it| it.unsigned_abs() <= FARTHEST);
-    address.ok_or_else(|| DebugError::new(format!("nothing lies {offset} behind `{text}`")))
+    address.ok_or_else(|| DebugError::new(format!("there is no address {offset} after `{text}`")))
 }
 
 /// Parses a number sent by a client.
@@ -76,7 +76,7 @@ fn number(text: &str) -> Result<i64, DebugError> {
         Some(digits) => i64::from_str_radix(digits, 16),
         None => text.parse(),
     };
-    parsed.map_err(|_| DebugError::new(format!("`{text}` is no address")))
+    parsed.map_err(|_| DebugError::new(format!("`{text}` is not an address")))
 }
 
 /// The memory at an address of the core, and the address within that memory.
@@ -127,7 +127,7 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 
 /// Decodes base64 text.
 pub(super) fn from_base64(text: &str) -> Result<Vec<u8>, DebugError> {
-    let wrong = || DebugError::new("the data is no base64");
+    let wrong = || DebugError::new("the data is not base64");
     let mut bytes = Vec::new();
     let plain = text.trim_end_matches('=').as_bytes();
     if plain.len() % 4 == 1 {

@@ -130,10 +130,10 @@ impl Session<'_> {
         self.debugger.select(address::thread(asked.thread_id)?)?;
         if step == Step::Out && self.debugger.thread().is_core() {
             return Err(DebugError::new("what called this function is not known")
-                .help("`npsim debug --gdb` knows, by `finish`"));
+                .help("use `finish` under `npsim debug --gdb`"));
         }
         if step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
-            return Err(DebugError::new("the context is in no macro"));
+            return Err(DebugError::new("the context is not in a macro"));
         }
         Ok((Some(step), direction))
     }
@@ -502,7 +502,9 @@ impl Session<'_> {
         let file =
             file.ok_or_else(|| DebugError::new(format!("no program has a file `{path}`")))?;
         let text = shown_source(Path::new(file), &self.target).ok_or_else(|| {
-            DebugError::new(format!("`{file}` is no readable source of at most 64 MiB"))
+            DebugError::new(format!(
+                "`{file}` is not a readable source of at most 64 MiB"
+            ))
         })?;
         Ok(json!({ "content": text, "mimeType": "text/plain" }))
     }

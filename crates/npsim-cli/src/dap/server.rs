@@ -163,7 +163,7 @@ impl Server {
                     return Ok(None);
                 }
                 "attach" => {
-                    let why = DebugError::new("there is nothing that runs to attach to")
+                    let why = DebugError::new("there is no running program to attach to")
                         .help("use a launch configuration");
                     self.refuse(&request, &why)?;
                 }

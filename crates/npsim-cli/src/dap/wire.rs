@@ -26,7 +26,7 @@ impl Incoming {
         match serde_json::from_slice(bytes) {
             Ok(request) => Self::Request(request),
             Err(error) => Self::Unreadable(format!(
-                "a message of {} bytes is no request: {error}",
+                "a message of {} bytes is not a request: {error}",
                 bytes.len()
             )),
         }

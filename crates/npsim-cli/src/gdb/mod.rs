@@ -29,7 +29,7 @@ fn address(text: &str) -> String {
 pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::Result<()> {
     if debugger.core().is_none() {
         return Err(
-            Problem::new("the core runs no program, which gdb could debug")
+            Problem::new("the core runs no program that gdb could debug")
                 .help("give the project one: `program = \"slow.elf\"` in [gpp]")
                 .into(),
         );
@@ -49,14 +49,14 @@ pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::
     match GdbStub::new(stream).run_blocking::<EventLoop>(&mut target) {
         Ok(_) => Ok(()),
         Err(error) if error.is_connection_error() => {
-            output::line("the connection ended without a word of gdb");
+            output::line("the connection ended before gdb sent anything");
             Ok(())
         }
-        Err(error) => Err(
-            Problem::new(format!("what came is no protocol of gdb: {error}"))
-                .help("connect gdb by `target remote`, and nothing else")
-                .into(),
-        ),
+        Err(error) => Err(Problem::new(format!(
+            "the client does not speak the protocol of gdb: {error}"
+        ))
+        .help("connect only gdb, by `target remote`")
+        .into()),
     }
 }
 

@@ -186,7 +186,7 @@ impl Server<'_> {
         match event {
             Event::Message(message) => {
                 if let Some(id) = self.inbox.push(message) {
-                    self.refuse(id, ErrorCode::RequestCanceled, "the request was taken back")?;
+                    self.refuse(id, ErrorCode::RequestCanceled, "the request was cancelled")?;
                 }
                 Ok(())
             }

@@ -243,11 +243,7 @@ fn registers_are_those_of_the_place_where_the_context_stands() {
     let dir = Dir::new().with("a.uc", source);
     dir.npsim("run a.uc").expect(
         3,
-        &[
-            "a.uc:6",
-            "context 0, which now stands at a.uc:9",
-            "other = 0x00000007",
-        ],
+        &["a.uc:6", "context 0, now at a.uc:9", "other = 0x00000007"],
     );
 }
 

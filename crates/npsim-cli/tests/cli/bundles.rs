@@ -219,7 +219,7 @@ fn a_file_that_names_another_by_its_whole_path_is_refused() {
     );
     let dir = Dir::new().with("a.uc", include);
     dir.npsim("bundle make -- asm a.uc")
-        .expect(1, &["far.uc", "cannot be in a bundle", "whole path"]);
+        .expect(1, &["far.uc", "cannot be in a bundle", "absolute path"]);
 }
 
 #[test]
@@ -229,11 +229,11 @@ fn bundles_that_are_cut_or_changed_are_refused() {
     for length in [0, 1, 10, 40, whole.len() / 2, whole.len() - 4] {
         elsewhere(whole[..length].to_vec())
             .npsim("bundle replay b.npsim-bundle")
-            .expect(1, &["cut or damaged"]);
+            .expect(1, &["truncated or damaged"]);
     }
     elsewhere(b"no bundle".to_vec())
         .npsim("bundle info b.npsim-bundle")
-        .expect(1, &["is no bundle"]);
+        .expect(1, &["is not a bundle"]);
     let all = || entries(&whole);
     let without = |name: &str| {
         let left: Vec<_> = all().into_iter().filter(|it| it.name != name).collect();
@@ -250,8 +250,8 @@ fn bundles_that_are_cut_or_changed_are_refused() {
             without("files/a.uc"),
             "`a.uc` of the bundle `b.npsim-bundle` is missing",
         ),
-        (packed(&lying), "is not what its checksum says"),
-        (packed(&more), "is not in its list"),
+        (packed(&lying), "does not match its checksum"),
+        (packed(&more), "is not listed in `bundle.json`"),
         (
             with_table(&dir, "bundle-1", "bundle-2"),
             "`npsim-bundle-2`, and this npsim reads `npsim-bundle-1`",
@@ -296,7 +296,7 @@ fn nothing_is_written_outside_of_the_folder() {
         });
         elsewhere(packed(&all))
             .npsim("bundle replay b.npsim-bundle")
-            .expect(1, &["nothing of it was unpacked"]);
+            .expect(1, &["nothing was unpacked"]);
     }
     let word = |to: &str| with_table(&dir, "\"a.uc\"\n    ],", &format!("\"a.uc\", {to}\n    ],"));
     for words in [
@@ -306,7 +306,7 @@ fn nothing_is_written_outside_of_the_folder() {
     ] {
         elsewhere(word(&words))
             .npsim("bundle replay b.npsim-bundle")
-            .expect(1, &["names a place outside of it", "was not run"]);
+            .expect(1, &["names a path outside the bundle", "was not run"]);
     }
     for folder in ["../x", "/x", "a//b", "C:"] {
         elsewhere(with_table(
@@ -315,7 +315,7 @@ fn nothing_is_written_outside_of_the_folder() {
             &format!("\"folder\": \"{folder}\""),
         ))
         .npsim("bundle replay b.npsim-bundle")
-        .expect(1, &["a place outside of it"]);
+        .expect(1, &["a path outside the bundle"]);
     }
     elsewhere(with_table(&dir, "\"asm\"", "\"live\""))
         .npsim("bundle replay b.npsim-bundle")
@@ -398,10 +398,7 @@ fn a_checkpoint_in_a_bundle_writes_nothing_outside() {
     .expect(0, &[]);
     dir.npsim("bundle make -- run --resume a.ckpt").expect(
         1,
-        &[
-            "does not do the same from a bundle",
-            "names a place outside",
-        ],
+        &["behaves differently from a bundle", "names a path outside"],
     );
     // One that was made by hand.
     dir.npsim("bundle make -- run --resume b.ckpt")
@@ -420,7 +417,7 @@ fn a_checkpoint_in_a_bundle_writes_nothing_outside() {
     std::fs::remove_file(&place).expect("it was written");
     elsewhere(packed(&all))
         .npsim("bundle replay b.npsim-bundle")
-        .expect(1, &["names a place outside of it"]);
+        .expect(1, &["names a path outside the bundle"]);
     assert!(far.files().is_empty(), "{:?}", far.files());
 }
 

@@ -86,7 +86,7 @@ fn a_source_of_a_project_that_is_read_alone_says_so() {
     dir.npsim("explain p/src/tx.uc:3")
         .expect(0, &["on microengines 0, 1", "immed[x, RING]"]);
     dir.npsim("explain p/src/other.uc:3")
-        .expect(1, &["became no word"]);
+        .expect(1, &["produces no word"]);
     let done = dir.npsim("check p/src/tx.uc --message-format json");
     let told = objects(&done.expect(0, &[]).err);
     assert_eq!(told.len(), 1);

@@ -262,11 +262,11 @@ fn inexplicable_lines_are_refused_with_a_remedy() {
     let with = |place: &'static str| [place, project[0], project[1]];
     let text = said(&with("microcode/forward/forward.uc:1"));
     assert!(
-        text.contains("became no word") && text.contains("the nearest that did"),
+        text.contains("produces no word") && text.contains("the nearest that does"),
         "{text}"
     );
     let text = said(&with("microcode/tutorial/wire.uc"));
-    assert!(text.contains("nothing of"), "{text}");
+    assert!(text.contains("no line of"), "{text}");
     let text = said(&["microcode/none.uc:3"]);
     assert!(text.contains("cannot read"), "{text}");
     let text = said(&["microcode/tutorial/wire.uc:0", "-I", "microcode/lib"]);

@@ -333,10 +333,25 @@ fn a_connection_of_gdb_that_ends_ends_the_debugger() {
     for (name, bytes, code, says) in [
         ("killed", &b"$k#6b"[..], 0, ""),
         ("detached", b"$D#44", 0, ""),
-        ("left", b"", 0, "the connection ended without a word of gdb"),
+        (
+            "left",
+            b"",
+            0,
+            "the connection ended before gdb sent anything",
+        ),
         ("left while it runs", b"$c#63", 0, "the connection ended"),
-        ("a mistaken checksum", b"$g#00", 1, "no protocol of gdb"),
-        ("noise", b"\xff\0noise$$##}}", 1, "no protocol of gdb"),
+        (
+            "a mistaken checksum",
+            b"$g#00",
+            1,
+            "does not speak the protocol of gdb",
+        ),
+        (
+            "noise",
+            b"\xff\0noise$$##}}",
+            1,
+            "does not speak the protocol of gdb",
+        ),
     ] {
         let served = Served::new("microcode/forward/icmp-c.toml", ECHOES);
         let mut stream = served.connect().expect(name);

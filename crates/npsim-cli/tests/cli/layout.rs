@@ -89,7 +89,8 @@ fn mistakes_are_told() {
         LOOP.as_bytes(),
         "the others are laid out"
     );
-    dir.npsim("fmt empty").expect(1, &["`empty` has no `.uc`"]);
+    dir.npsim("fmt empty")
+        .expect(1, &["`empty` contains no microcode source"]);
     let dir = dir.with("notes.md", "a,b\n");
     dir.npsim("fmt notes.md")
         .expect(1, &["`notes.md` is no microcode", "npsim fmt -"]);

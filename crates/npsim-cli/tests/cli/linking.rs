@@ -153,7 +153,7 @@ fn a_damaged_image_is_refused_with_its_line() {
         .expect(1, &["would overwrite"]);
     dir.npsim("asm a.uc -o a.uc").expect(
         1,
-        &["--out writes firmware, and `a.uc` promises something else"],
+        &["--out writes firmware, and the ending of `a.uc` is for something else"],
     );
     dir.npsim("asm . -o x.hex")
         .expect(1, &["one program", "-o FILE.npi"]);

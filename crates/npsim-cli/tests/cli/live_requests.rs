@@ -84,14 +84,14 @@ fn files_of_observations_are_whole_when_they_are_stopped_and_when_the_run_ends()
     let live = Live::start(Dir::new(), "");
     live.ask("timeline stop").expect(
         1,
-        &["no `timeline` is being written", "timeline start FILE"],
+        &["`timeline` is not being written", "timeline start FILE"],
     );
     live.ask("timeline start lanes.json.gz")
         .expect(0, &["`timeline stop` makes `lanes.json.gz` whole"]);
     live.ask("packets start rows.csv")
         .expect(0, &["from cycle"]);
     live.ask("packets start others.csv")
-        .expect(1, &["`rows.csv` is being written already", "packets stop"]);
+        .expect(1, &["`rows.csv` is already being written", "packets stop"]);
     let there = |name: &str| live.dir.path(name).exists();
     assert!(!there("lanes.json.gz") && !there("rows.csv"));
     live.ask("timeline stop")
@@ -112,11 +112,11 @@ fn requests_replace_no_file_of_the_run() {
     let live = Live::start(dir, "--record lab.pcapng --stats lab.json");
     for file in ["lab.pcapng", "./lab.json"] {
         live.ask(&format!("packets start {file}"))
-            .expect(1, &["would take the place of what the run writes"]);
+            .expect(1, &["would overwrite what the run writes"]);
     }
     let source = root().join("microcode/forward/arp.toml");
     live.ask(&format!("timeline start {}", source.display()))
-        .expect(1, &["would take the place of the project file"]);
+        .expect(1, &["would overwrite the project file"]);
     // An older file stays until the new one is complete.
     live.ask("packets start old.csv").expect(0, &[]);
     assert_eq!(live.dir.read("old.csv"), b"old");
@@ -280,10 +280,7 @@ fn what_cannot_run_live_is_refused_with_the_remedy() {
         dir.npsim(&format!("live {target} --until 1ms {options}"))
             .expect(1, phrases);
     };
-    refused(
-        "--screen",
-        &["`--screen` draws on a terminal", "leave it out"],
-    );
+    refused("--screen", &["`--screen` needs a terminal", "leave it out"]);
     refused(
         "--hops 3 --port 2=tap:np2",
         &["there is no port `2`", "there are 0, 1"],

@@ -435,9 +435,9 @@ fn one_standard_output_is_not_for_two() {
     dir.npsim(&format!("{run} --format json --out -"))
         .expect(2, &["--out and --format json"]);
     dir.npsim(&format!("{run} --report -"))
-        .expect(2, &["a folder is written"]);
+        .expect(2, &["the output is a folder"]);
     dir.npsim(&format!("{run} --checkpoint -"))
-        .expect(2, &["again and again"]);
+        .expect(2, &["replaced repeatedly"]);
     dir.npsim(&format!("{run} --checkpoint x.ckpt --out -"))
         .expect(1, &["could not go on with standard output"]);
     dir.npsim(&format!("{run} --hops 2 --packets -"))

@@ -283,7 +283,7 @@ fn mistakes_leave_nothing_behind() {
         file.replace("from = \"s\"", "from = \"left\""),
     );
     for (command, expected) in [
-        ("network wrong.toml --stats s.json", "`left` is no host"),
+        ("network wrong.toml --stats s.json", "`left` is not a host"),
         ("network none.toml", "cannot read `none.toml`"),
         (
             "network net.toml --capture botleneck=b.pcap",
@@ -301,7 +301,7 @@ fn mistakes_leave_nothing_behind() {
         dir.npsim(command).expect(1, &[expected]);
     }
     dir.npsim("network net.toml --until 10")
-        .expect(2, &["is no time of a network"]);
+        .expect(2, &["is not a time of a network"]);
     dir.npsim("network net.toml --sample-every 1s")
         .expect(2, &["--series"]);
     assert_eq!(dir.files(), ["net.toml", "wrong.toml"]);

@@ -206,7 +206,7 @@ fn order_refuses_captures_that_it_cannot_judge() {
         (
             "plain.pcap",
             1,
-            &["cannot be told which packets the 2 frames", "--against"],
+            &["cannot identify the packets of the 2 frames", "--against"],
         ),
         (
             "plain.pcap --against plain.pcap --flow 10.0.0.1",

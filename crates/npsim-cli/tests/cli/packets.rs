@@ -253,7 +253,7 @@ fn the_stations_of_a_packet_are_told() {
         rest = &rest[at.unwrap_or_else(|| panic!("no `{station}` in\n{out}"))..];
     }
     let many = dir.npsim(&format!("{run} --packet 100000"));
-    many.expect(1, &["packet 100000 did not come", "counted from 0"]);
+    many.expect(1, &["packet 100000 did not arrive", "counted from 0"]);
 }
 
 #[test]

@@ -130,8 +130,7 @@ fn new_writes_the_default_project() {
         same(&single),
         "the written project is the default one"
     );
-    dir.npsim("new --from a.uc")
-        .expect(1, &["is there already"]);
+    dir.npsim("new --from a.uc").expect(1, &["already exists"]);
     dir.npsim("new --from none.uc").expect(1, &["none.uc"]);
     dir.npsim("new --from npsim.toml")
         .expect(1, &["not a microcode source"]);

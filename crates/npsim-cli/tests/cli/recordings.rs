@@ -98,7 +98,8 @@ fn recordings_that_are_cut_off_are_replayed_with_a_note() {
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 37]).unwrap();
     // The end of the run, and a byte of the last frame.
-    let note = "the recording ends inside a block, as where its run was killed, and 91 bytes were left out";
+    let note =
+        "the recording ends inside a block, as after its run was killed; 91 bytes were ignored";
     replay(&dir, "").expect(0, &[note]);
 }
 
@@ -208,7 +209,7 @@ fn recordings_say_what_is_wrong_with_a_command() {
     replay(&dir, "").expect(
         1,
         &[
-            "live.pcapng is no recording of `npsim live`: it is not in pcapng",
+            "live.pcapng is not a recording of `npsim live`: it is not in pcapng",
             "`--pace trace`",
         ],
     );

@@ -193,7 +193,10 @@ fn text_of_a_uart_needs_a_program() {
     let dir = Dir::new().with("rest.uc", "ctx_arb[kill]");
     dir.npsim("run rest.uc --until 1us --uart x.txt").expect(
         1,
-        &["`--uart`, and the core runs no program", "[gpp] program"],
+        &[
+            "`--uart` needs a program on the core, and the core runs none",
+            "[gpp] program",
+        ],
     );
     assert!(!dir.path("x.txt").exists());
 }

@@ -299,18 +299,22 @@ fn wrong_shards_are_refused() {
     let dir = bench();
     for (command, _) in COMMANDS {
         for (options, code, said) in [
-            ("--shard 5/4", 2, "there are the shards 1/4 to 4/4"),
-            ("--shard 0/4", 2, "there are the shards 1/4 to 4/4"),
+            ("--shard 5/4", 2, "the shards are 1/4 to 4/4"),
+            ("--shard 0/4", 2, "the shards are 1/4 to 4/4"),
             ("--shard 1/0", 2, "1 to 100000 shards"),
             ("--shard x", 2, "a shard is given as K/N"),
-            ("--shard", 1, "this is no task of a job array of Slurm"),
+            (
+                "--shard",
+                1,
+                "this process is not a task of a Slurm job array",
+            ),
             ("--shard 1/2 --merge", 2, "cannot be used with"),
             ("--shard 1/2 --point 1", 2, "cannot be used with"),
             ("--shard 1/2 --list", 2, "cannot be used with"),
             ("--merge --script slurm", 2, "cannot be used with"),
             ("--script pbs", 2, "slurm"),
-            ("--shards 3", 1, "`--shards` says nothing here"),
-            ("--shards 3 --list", 1, "`--shards` says nothing here"),
+            ("--shards 3", 1, "`--shards` has no effect here"),
+            ("--shards 3 --list", 1, "`--shards` has no effect here"),
             ("--shards 0 --script slurm", 2, "1..=100000"),
             ("--point 999", 1, "there is no point `999`"),
             ("--point x", 1, "there is no point `x`"),

@@ -314,7 +314,7 @@ fn a_study_on_another_chip_compares_and_never_says_reproduced() {
     dir.npsim("reproduce study.toml --set host.s.count=2")
         .expect(
             1,
-            &["`host.s.count` can be set in no sweep of the study `turns`"],
+            &["`host.s.count` cannot be set in any sweep of the study `turns`"],
         );
 }
 
@@ -372,7 +372,7 @@ fn a_study_lists_its_parts_and_is_copied() {
     dir.npsim("reproduce my/study.toml --list")
         .expect(0, &["H-20"]);
     dir.npsim("reproduce baseline --export my")
-        .expect(1, &["is there already"]);
+        .expect(1, &["already exists"]);
 }
 
 #[test]

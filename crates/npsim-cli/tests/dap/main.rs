@@ -241,7 +241,7 @@ fn a_session_goes_forward_and_back() {
     assert!(
         client
             .refused("stepOut", json!({ "threadId": thread(3) }))
-            .contains("in no macro")
+            .contains("not in a macro")
     );
     client.go("stepIn", thread(3));
     let stack = client.ask("stackTrace", json!({ "threadId": thread(3) }));
@@ -300,7 +300,7 @@ fn data_at_any_address_is_watched_by_its_longword() {
         let point = set(access);
         assert_eq!(point["verified"], true);
         let said = point["message"].as_str().unwrap();
-        assert!(said.contains("no gets from rings"), "{said}");
+        assert!(said.contains("not gets from rings"), "{said}");
     }
     assert_eq!(set("write")["message"], Value::Null);
     let unaligned =
@@ -311,7 +311,7 @@ fn data_at_any_address_is_watched_by_its_longword() {
         point["message"]
             .as_str()
             .unwrap()
-            .contains("is no longword"),
+            .contains("is not a longword"),
         "{point}"
     );
     assert_eq!(client.hang_up(), 0);
@@ -486,11 +486,11 @@ fn refused_launch_says_why() {
         ),
         (
             json!({ "program": "microcode/forward", "args": "--load 1" }),
-            "`args` is a list of words",
+            "`args` must be a list of words",
         ),
         (
             json!({ "program": "microcode/forward", "args": [["--load"]] }),
-            "`args` is a list of words",
+            "`args` must be a list of words",
         ),
         (
             json!({ "program": "microcode/forward", "stopOnentry": true }),
@@ -498,7 +498,7 @@ fn refused_launch_says_why() {
         ),
         (
             json!({ "program": "microcode/forward", "stopOnEntry": "no" }),
-            "`stopOnEntry` is true or false",
+            "`stopOnEntry` must be true or false",
         ),
         (
             json!({ "program": "microcode/forward", "colour": 1, "__sessionId": "x" }),

@@ -10,12 +10,12 @@ fn bytes_outside_the_protocol_end_the_adapter_with_a_message() {
     let huge = format!("Content-Length: {}\r\n\r\n{{}}", 1_u64 << 63);
     let endless = vec![b'x'; 1 << 20];
     for (bytes, why) in [
-        (&b"GET / HTTP/1.1\r\n\r\n"[..], "is no header line"),
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], "is not a header line"),
         (b"Content-Length: -1\r\n\r\n{}", "names no length"),
         (b"Content-Length: 99999999999\r\n\r\n{}", "the longest"),
         (huge.as_bytes(), "the longest"),
         (b"Content-Type: json\r\n\r\n{}", "no Content-Length"),
-        (b"\xff\xfe\r\n\r\n", "is no header line"),
+        (b"\xff\xfe\r\n\r\n", "is not a header line"),
         (b"Content-Length: 20\r\n\r\n{}", "after 2 of 20 bytes"),
         (b"Content-Length: 20\r\n", "ends inside a header"),
         (&endless, "does not end within"),
@@ -62,7 +62,7 @@ fn a_message_that_is_no_request_is_shown_and_the_adapter_lives() {
             );
             let shown = client.event("output")["output"].clone();
             let shown = shown.as_str().unwrap();
-            assert!(shown.contains("is no request"), "{shown}");
+            assert!(shown.contains("is not a request"), "{shown}");
         }
         let refused = client.refused("noSuchRequest", json!({}));
         let why = if launched {

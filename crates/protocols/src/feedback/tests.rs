@@ -240,8 +240,8 @@ fn a_window_lies_behind_the_memory() {
     for (address, reason) in [
         (0x3000, "not a multiple of 0x2000"),
         (0x2000, "lies in the channel's memory"),
-        (0x4000_0000, "what bits 29-0 of an address reach"),
-        (u64::MAX - 0x1fff, "what bits 29-0 of an address reach"),
+        (0x4000_0000, "as far as bits 29-0 of an address reach"),
+        (u64::MAX - 0x1fff, "as far as bits 29-0 of an address reach"),
     ] {
         let refusal = check(address, 0x3000).unwrap_err();
         assert!(refusal.contains(reason), "{address:#x}: {refusal}");

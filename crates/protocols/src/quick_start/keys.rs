@@ -175,7 +175,7 @@ fn threshold(resolver: &mut Resolver<'_>, typed: &Spanned<Decimal>, capacity: i6
         _ => plain,
     };
     let Some(share) = share.filter(|share| (1..=1_000_000).contains(share)) else {
-        let message = format!("`{text}` is no threshold");
+        let message = format!("`{text}` is not a threshold");
         resolver.fail(typed.span(), message, "", SHARE);
         return None;
     };

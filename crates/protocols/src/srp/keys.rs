@@ -159,7 +159,7 @@ fn of_class(
 fn bytes_per_second(typed: &Spanned<String>, resolver: &mut Resolver<'_>) -> Option<u64> {
     let rate = resolver.rate(typed)? / 8;
     if rate == 0 {
-        resolver.fail(typed.span(), "a rate of nothing is not possible", "", "");
+        resolver.fail(typed.span(), "a rate of 0 is not possible", "", "");
         return None;
     }
     Some(rate)

@@ -372,7 +372,7 @@ fn coprocessor_mistakes() {
     assert!(with("name = \"1F\"").contains("not a name that a source can use"));
     let text = with("name = \"F\"\naddress = 0x40000000");
     assert!(
-        text.contains("what bits 29-0 of an address reach") && text.contains("0x100000"),
+        text.contains("as far as bits 29-0 of an address reach") && text.contains("0x100000"),
         "{text}"
     );
     let text = with("name = \"F\"\naddress = 0x8000");

@@ -59,7 +59,7 @@ fn mistakes_are_told_where_they_stand() {
     for (keys, said) in [
         ("class = 3\nrate = \"1Mbps\"", "no flow has class 3"),
         ("class = 5\nrate = \"1Mbp\"", "`1Mbp`"),
-        ("class = 5\nrate = \"7bps\"", "a rate of nothing"),
+        ("class = 5\nrate = \"7bps\"", "a rate of 0 "),
         ("class = 5\nrate = \"1Mbps\"\npacket = 40", "40 bytes of IP"),
         (
             "class = 5\nrate = \"1Mbps\"\nmost = \"2Mbps\"",

@@ -175,7 +175,7 @@ impl LockLoad {
             .map(|(turn, _)| serial::order_advice(&self.name, turn));
         let mut advice = vec![
             "A shorter section helps directly: compute before the lock is taken and after its release, and reach for all that it protects in one reference.".into(),
-            "Best is none: where an atomic operation of the memory can do the update, such as `test_and_add`, or a coprocessor, no context has to hold anything.".into(),
+            "Best of all is no lock: where an atomic operation of the memory can do the update, such as `test_and_add`, or a coprocessor, no context has to hold anything.".into(),
             "If ports do not share the state, give each port a lock with its state: sections for different ports then go on side by side.".into(),
             "More microengines do not help: they wait for the lock as well, and their tries keep the unit from its holder.".into(),
         ];

@@ -100,7 +100,7 @@ impl Narrative<'_> {
             };
             advice.push(subject.say("More cannot come by this way: {name} {is} full. Shorter frames, or frames on more ports, load the chip more.", &[]));
         } else if most < NEARLY_ALL {
-            advice.push("To find the limit, offer more: frames back to back, as fast as the lines go. A capture can be played so, too.".into());
+            advice.push("To find the limit, offer more: frames back to back, as fast as the lines go. A capture can be played like that, too.".into());
         }
         Finding {
             headline,

@@ -53,7 +53,7 @@ pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> 
     if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is no regular file, so nothing could go on from it",
+            "it is not a regular file, so no run could go on from it",
         ));
     }
     let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
@@ -123,7 +123,7 @@ pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Pro
                 "go on with it by `{} --resume {shown}`",
                 other.command()
             )),
-            None => Problem::new(format!("`{shown}` is no checkpoint of npsim")).help(format!(
+            None => Problem::new(format!("`{shown}` is not a checkpoint of npsim")).help(format!(
                 "name a file that `{} --checkpoint FILE` has written",
                 kind.command()
             )),
@@ -133,7 +133,7 @@ pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Pro
         Problem::new(format!(
             "the checkpoint `{shown}` is damaged: it was changed or cut after it was written"
         ))
-        .help("take a copy that is whole, or start the run anew")
+        .help("use an intact copy, or start the run anew")
     };
     let format = u32::from_le_bytes(format.try_into().map_err(|_| damaged())?);
     if format != FORMAT {

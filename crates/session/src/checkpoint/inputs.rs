@@ -136,12 +136,12 @@ pub fn compare(before: &[CheckpointInput], now: &[CheckpointInput]) -> Result<()
         return Ok(());
     };
     let mut problem = Problem::new(format!(
-        "the run cannot go on, because its inputs are not what they were: {first}"
+        "the run cannot go on, because its inputs have changed: {first}"
     ));
     for other in others {
         problem = problem.note(other.clone());
     }
-    Err(problem.help("bring back what the checkpoint was made with, or start the run anew"))
+    Err(problem.help("restore the inputs that the checkpoint was made with, or start the run anew"))
 }
 
 #[cfg(test)]

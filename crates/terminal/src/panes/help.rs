@@ -32,14 +32,14 @@ fn entry(look: &PaneContext<'_>, what: &str, help: &str, width: u16) -> Vec<Line
 
 pub(crate) fn lines(look: &PaneContext<'_>, width: u16) -> Vec<Line<'static>> {
     let title = |text: &str| Line::from(Span::styled(text.to_owned(), Theme::STRONG));
-    let mut lines = vec![title("Keys; a step stands before its reverse")];
+    let mut lines = vec![title("Keys; each step comes before its reverse")];
     for key in KEYS {
         lines.extend(entry(look, &format!(" {}", key.label()), key.help, width));
     }
     lines.extend(entry(
         look,
         " Ctrl-C/Esc",
-        "Breaks off what is in progress; Ctrl-C twice ends the debugger",
+        "Interrupts what is in progress; Ctrl-C twice ends the debugger",
         width,
     ));
     lines.push(Line::default());
@@ -49,7 +49,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16) -> Vec<Line<'static>> {
             " ▶ ▷",
             "Where the context is; in a macro that this line uses",
         ),
-        (" ● ○ ◆", "A breakpoint, one out of force, a log point"),
+        (" ● ○ ◆", "A breakpoint, a disabled one, a log point"),
         (" ▁ to █", "How much of a column the context ran"),
         (
             " ▓ ▒",

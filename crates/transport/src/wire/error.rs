@@ -20,7 +20,7 @@ pub enum WireError {
     #[error("the IP version is {0}, not 4")]
     Version(u8),
     /// A header length below its minimum, or a congestion header of another format.
-    #[error("{what} has the length {length}, which cannot be")]
+    #[error("{what} has the impossible length {length}")]
     Length {
         /// The header.
         what: &'static str,
@@ -55,7 +55,7 @@ pub enum WireError {
         length: u8,
     },
     /// A known option that occurs twice.
-    #[error("option {kind} of {what} stands there twice")]
+    #[error("option {kind} of {what} occurs twice")]
     OptionTwice {
         /// The header.
         what: &'static str,

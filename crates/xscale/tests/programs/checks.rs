@@ -55,7 +55,7 @@ fn each_mistake_is_told_with_its_place() {
             "divides by zero",
         ),
         (6, None, "0x00500000", "where none of its code is"),
-        (7, None, "undefined", "no instruction"),
+        (7, None, "undefined", "not an instruction"),
         (
             8,
             Some(Check::CoreUnpredictable),
@@ -106,7 +106,7 @@ fn each_mistake_is_told_with_its_place() {
         fault.message.contains("main (faults.c:")
             && fault
                 .message
-                .contains("runs 0x0000de00, which is no instruction"),
+                .contains("runs 0x0000de00, which is not an instruction"),
         "{fault:?}"
     );
 }

@@ -47,14 +47,14 @@ fn each_bad_file_is_told_for_what_it_is() {
     let cases: Vec<(Vec<u8>, &[&str])> = vec![
         (
             b"#!/bin/sh\n".to_vec(),
-            &["it is no ELF file", "arm-none-eabi-gcc"],
+            &["it is not an ELF file", "arm-none-eabi-gcc"],
         ),
         (with("wake", |it| it.truncate(20)), &["not whole"]),
         (with("wake", |it| it.truncate(200)), &["damaged"]),
         (with("wake", |it| it[4] = 2), &["64-bit"]),
         (
             with("wake", |it| it[19] = 3),
-            &["another processor than ARM", "3"],
+            &["a processor other than ARM", "3"],
         ),
         // The header of a little-endian file before big-endian bytes.
         (
@@ -238,7 +238,7 @@ fn what_a_linker_lets_pass_is_refused_where_no_author_means_it() {
         ),
         (
             with("handlers", |bytes| bytes[27] |= 2),
-            &["its entry 0x00300022 is no multiple of 4"],
+            &["its entry 0x00300022 is not a multiple of 4"],
         ),
         (
             moved("default_CASE", 0x0030_0040),
@@ -251,7 +251,7 @@ fn what_a_linker_lets_pass_is_refused_where_no_author_means_it() {
             moved("default_CASE", 0x0050_0000),
             &["`default_CASE` at 0x00500000 lies in none of its segments"],
         ),
-        (moved("default_CASE", 0x0030_0142), &["is no longword"]),
+        (moved("default_CASE", 0x0030_0142), &["is not a longword"]),
     ];
     for (bytes, parts) in cases {
         let message = problem(bytes);

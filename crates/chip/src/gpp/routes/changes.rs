@@ -106,14 +106,11 @@ impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Route(error) => error.fmt(f),
-            Self::There(network) => write!(f, "the route {network} is there already"),
+            Self::There(network) => write!(f, "the route {network} already exists"),
             Self::NotThere(network) => write!(f, "there is no route {network} at that time"),
             Self::Early => f.write_str("the change comes before the one in front of it"),
             Self::Over { at, now } => {
-                write!(
-                    f,
-                    "the change is for cycle {at}, and the chip has come to {now}"
-                )
+                write!(f, "the change is for cycle {at}, and the chip is at {now}")
             }
             Self::Closed => f.write_str("the routing table takes no changes while the chip runs"),
             Self::TooManyNextHops { room } => write!(

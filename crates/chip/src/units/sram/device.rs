@@ -60,7 +60,7 @@ impl Attachment {
         }
         if address > CHANNEL_SPACE - u64::from(bytes) {
             return Err(format!(
-                "its window of {bytes:#x} bytes from {address:#x} on ends behind {CHANNEL_SPACE:#x}, what bits 29-0 of an address reach"
+                "its window of {bytes:#x} bytes from {address:#x} on ends beyond {CHANNEL_SPACE:#x}, as far as bits 29-0 of an address reach"
             ));
         }
         Ok(())

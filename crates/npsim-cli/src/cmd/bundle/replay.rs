@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     if opened.made_by_another() {
         problem = problem.help(format!(
-            "another build of npsim made it ({made}); that one may still reproduce it"
+            "another build of npsim made it ({made}); that build may still reproduce it"
         ));
     }
     Err(problem.into())

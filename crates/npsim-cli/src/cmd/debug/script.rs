@@ -83,7 +83,7 @@ fn script(
 /// The error for an unreadable line.
 fn unreadable(error: &io::Error, number: usize, name: &str) -> Problem {
     if error.kind() == io::ErrorKind::InvalidData {
-        Problem::new(format!("line {number} of {name} is no text"))
+        Problem::new(format!("line {number} of {name} is not text"))
             .help("commands are text in UTF-8; save the file in that encoding")
     } else {
         Problem::new(format!("line {number} of {name} cannot be read: {error}"))
@@ -142,7 +142,7 @@ pub fn console(
             Ok(0) => return Ok(()),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                tell(&["this line is no text in UTF-8".to_owned()])?;
+                tell(&["this line is not UTF-8 text".to_owned()])?;
                 continue;
             }
             Err(error) => return Err(error.into()),

@@ -119,7 +119,7 @@ impl FromStr for WallTime {
         match text.parse()? {
             quantity::Time::Picoseconds(time) => Ok(Self(time / 1_000)),
             quantity::Time::Cycles(_) => Err(format!(
-                "`{text}` is no time of the host; write for example `60s` or `2ms`"
+                "`{text}` is not a time of the host; write for example `60s` or `2ms`"
             )),
         }
     }

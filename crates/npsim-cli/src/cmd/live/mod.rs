@@ -23,7 +23,7 @@ pub use on_linux::run;
 #[cfg(not(target_os = "linux"))]
 pub fn run(_arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Err(
-        npsim::problem::Problem::new("live runs join ports to interfaces of Linux, and this host is another one")
+        npsim::problem::Problem::new("live runs join ports to Linux interfaces, and this host does not run Linux")
             .help("run it on Linux, or in a virtual machine or container with Linux; recordings can be repeated here with `npsim run --pace recorded`")
             .into(),
     )

@@ -151,7 +151,7 @@ impl FromStr for FileTime {
         match text.parse()? {
             quantity::Time::Picoseconds(time) if time > 0 => Ok(Self(time)),
             _ => Err(format!(
-                "`{text}` is no time of a network; write for example `60s`"
+                "`{text}` is not a time of a network; write for example `60s`"
             )),
         }
     }

@@ -57,7 +57,7 @@ impl Captures {
             let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
             if form == CaptureForm::Pcap && links.len() > 1 {
                 let message = format!(
-                    "a classic pcap cannot distinguish links, and `{}` is to have {}",
+                    "a classic pcap cannot distinguish links, and `{}` would have {}",
                     path.display(),
                     links.len()
                 );

@@ -77,7 +77,7 @@ impl<'a> Recording<'a> {
         for command in &self.survey.commands {
             if !Project::is_route_command(&command.text) {
                 output::line(&format!(
-                    "note: the command `{}` of the recording changes no routes and is passed over",
+                    "note: the command `{}` of the recording changes no routes and is ignored",
                     command.text
                 ));
                 continue;
@@ -134,7 +134,7 @@ impl<'a> Recording<'a> {
         let replay = replay.map_err(|error| Problem::new(error.to_string()).help(remedy(head)))?;
         if self.survey.cut_bytes > 0 {
             output::line(&format!(
-                "note: the recording ends inside a block, as where its run was killed, and {} bytes were left out",
+                "note: the recording ends inside a block, as after its run was killed; {} bytes were ignored",
                 self.survey.cut_bytes
             ));
         }

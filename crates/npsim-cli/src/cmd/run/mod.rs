@@ -72,9 +72,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
     if arguments.uart.is_some() && project.boot.task::<Processor>().is_none() {
-        return Err(Problem::new("`--uart`, and the core runs no program")
-            .help("give the core one in the project: `[gpp] program = \"FILE.elf\"`")
-            .into());
+        return Err(
+            Problem::new("`--uart` needs a program on the core, and the core runs none")
+                .help("give the core one in the project: `[gpp] program = \"FILE.elf\"`")
+                .into(),
+        );
     }
     let source = TrafficSource::open(source::traffic(&arguments.system, load), &project)?;
     outputs::check_times(arguments.out.as_deref(), source.survey())?;

@@ -160,7 +160,7 @@ fn tell_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
     let number = followed.number;
     if followed.stations.is_empty() {
         return Err(Problem::new(format!(
-            "{}packet {number} did not come: there were {}",
+            "{}packet {number} did not arrive: there were {}",
             router.prefix(),
             followed.came
         ))

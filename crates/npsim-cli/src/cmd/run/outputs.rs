@@ -104,7 +104,7 @@ pub fn capture(
     let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
     if arguments.comments && form == CaptureForm::Pcap {
         return Err(Problem::new(format!(
-            "a classic pcap has no place for comments, and `{}` is to be one",
+            "a classic pcap has no place for comments, and `{}` would be one",
             path.display()
         ))
         .help("let the name end in .pcapng"));
@@ -136,7 +136,7 @@ pub fn check_times(out: Option<&Path>, survey: Option<&Survey>) -> Result<(), Pr
         return Ok(());
     }
     let problem = Problem::new(format!(
-        "the capture's times, from {} to {}, are none that `{}` could hold: {} has times from 1970 to {}",
+        "the capture's times, from {} to {}, do not fit into `{}`: {} has times from 1970 to {}",
         show_date(survey.first_timestamp_ns),
         show_date(last_ns),
         path.display(),

@@ -280,9 +280,8 @@ pub fn show_fault(
     }
     let report = report.filter(|report| !report.registers.is_empty());
     if let (Some(me), Some(context), Some(report)) = (fault.me, fault.context, report) {
-        let since = { report.registers_at.as_ref() }.map_or_else(String::new, |place| {
-            format!(", which now stands at {place}")
-        });
+        let since = { report.registers_at.as_ref() }
+            .map_or_else(String::new, |place| format!(", now at {place}"));
         output::line(&format!(
             "registers of microengine {me} context {context}{since}:"
         ));

@@ -43,7 +43,7 @@ pub fn load(arguments: &SystemArguments, project: &Project) -> Result<Option<Loa
             let load = npsim::load::resolved(load, project);
             if load.flows > asked {
                 output::line(&format!(
-                    "note: there are {} flows, not {asked}: each port has one at least",
+                    "note: there are {} flows, not {asked}: each port has at least one",
                     load.flows
                 ));
             }

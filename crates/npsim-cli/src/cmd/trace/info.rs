@@ -264,7 +264,7 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
         ("longer in the capture than on the wire", info.overlong),
         ("timestamps out of order", info.out_of_order),
         (
-            "timestamps with a second or more in the place of its parts",
+            "timestamps whose fraction is a second or more",
             info.overflowing_times,
         ),
         ("with made-up Ethernet headers", info.framed),
@@ -287,7 +287,7 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
         }),
         (info.odd_options > 0).then(|| {
             format!(
-                "options that are not as pcapng has them, left alone: {}",
+                "malformed pcapng options, ignored: {}",
                 grouped(info.odd_options)
             )
         }),

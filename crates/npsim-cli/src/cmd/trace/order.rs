@@ -213,7 +213,7 @@ fn nothing_told(arguments: &Arguments, frames: u64) -> Problem {
         .note("a frame is found by IP addresses, protocol, identification and payload; nothing is found where these are changed")
         .help("give the capture of what entered with `--against`, and that of what left as FILE"),
         None => Problem::new(format!(
-            "it cannot be told which packets the {frames} frames of `{file}` are"
+            "cannot identify the packets of the {frames} frames of `{file}`"
         ))
         .note("none has the stamp of generated traffic, and none is a TCP segment with data")
         .help("give the capture of what entered with `--against`"),

@@ -36,7 +36,7 @@ fn write_text(out: &mut String, report: &OrderReport, width: usize) -> std::fmt:
         let why = match report.by {
             IdentifiedBy::Against => "that did not enter",
             IdentifiedBy::Stamps => "without a stamp",
-            IdentifiedBy::Tcp => "that are no TCP segments with data",
+            IdentifiedBy::Tcp => "that are not TCP segments with data",
         };
         writeln!(
             out,

@@ -180,9 +180,9 @@ fn options_that_change_results_are_refused() {
 fn files_that_cannot_be_used_are_told() {
     let dir = Dir::new();
     dir.npsim("run --resume @none.ckpt", 1, "none.ckpt");
-    dir.npsim("run --resume README.md", 1, "no checkpoint of npsim");
+    dir.npsim("run --resume README.md", 1, "not a checkpoint of npsim");
     let checkpoint = format!("{FORWARD} --until 1ms --checkpoint");
-    dir.npsim(&format!("{checkpoint} /dev/null"), 1, "no regular file");
+    dir.npsim(&format!("{checkpoint} /dev/null"), 1, "not a regular file");
     dir.npsim(
         &format!("{checkpoint} @c.ckpt --checkpoint-every 0"),
         1,
@@ -191,7 +191,7 @@ fn files_that_cannot_be_used_are_told() {
     dir.npsim(
         &format!("{checkpoint} @c.ckpt --out /dev/null"),
         1,
-        "no regular file",
+        "not a regular file",
     );
     dir.npsim(
         &format!("{checkpoint} @c.ckpt --stats @c.ckpt"),

@@ -73,8 +73,8 @@ fn whole_checkpoint_is_read() {
 #[test]
 fn another_file_or_version_is_told() {
     for (bytes, expected) in [
-        (&b""[..], "no checkpoint"),
-        (b"[chip]\n", "no checkpoint"),
+        (&b""[..], "not a checkpoint"),
+        (b"[chip]\n", "not a checkpoint"),
         (&CheckpointKind::Run.magic(), "damaged"),
         (
             &CheckpointKind::Network.magic(),

@@ -120,7 +120,7 @@ fn differences_from_a_saved_network_are_reported() {
         (
             "network --resume none",
             1,
-            "`none` is no checkpoint of npsim",
+            "`none` is not a checkpoint of npsim",
         ),
         ("network --resume cut", 1, "is damaged"),
         (

@@ -94,7 +94,7 @@ fn a_broken_stream_ends_the_server_with_a_message() {
     let large = format!("Content-Length: {}\r\n\r\n{{}}", 1_u64 << 40);
     let endless = vec![b'x'; 1 << 20];
     for (stream, why) in [
-        (&b"GET / HTTP/1.1\r\n\r\n"[..], "is no header line"),
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], "is not a header line"),
         (b"Content-Length: -5\r\n\r\n{}", "names no length"),
         (
             b"Content-Length: 99999999999999999999\r\n\r\n{}",
@@ -103,7 +103,7 @@ fn a_broken_stream_ends_the_server_with_a_message() {
         (huge.as_bytes(), "9223372036854775808 bytes; the longest"),
         (large.as_bytes(), "1099511627776 bytes; the longest"),
         (b"Content-Type: json\r\n\r\n{}", "no Content-Length"),
-        (b"\xff\xfe\xfd\r\n\r\n", "is no header line"),
+        (b"\xff\xfe\xfd\r\n\r\n", "is not a header line"),
         (b"Content-Length: 20\r\n\r\n{}", "after 2 of 20 bytes"),
         (b"Content-Length: 20\r\n", "ends inside a header"),
         (&endless, "does not end within 4096 bytes"),

@@ -298,7 +298,7 @@ fn impossible_changes_are_refused_with_their_place() {
     );
     assert_eq!(
         text(&[good[0], good[0]], 2),
-        "1: the route 10.1.2.3/32 is there already"
+        "1: the route 10.1.2.3/32 already exists"
     );
     assert_eq!(
         text(&[good[0], at(4, gone)], 2),

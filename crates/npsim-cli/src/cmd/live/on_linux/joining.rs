@@ -26,7 +26,7 @@ impl Joined {
         let (numbers, interfaces) = join(&arguments.ports, ports)?;
         if numbers.is_empty() {
             output::line(&format!(
-                "note: no port is joined to an interface, so nothing comes in: `--port NAME=tap:INTERFACE`, of the ports {}",
+                "note: no port is joined to an interface, so nothing comes in: join one by `--port NAME=tap:INTERFACE`; the ports are {}",
                 ports.join(", ")
             ));
         }

@@ -32,10 +32,11 @@ pub fn check() -> Result<(), Problem> {
     if screens::has_screen() {
         return Ok(());
     }
-    Err(Problem::new(
-        "`--screen` draws on a terminal, and standard input and output are not both one",
+    Err(
+        Problem::new("`--screen` needs a terminal as standard input and output").help(
+            "leave it out to get a status line every second; requests to `--control` show more",
+        ),
     )
-    .help("leave it out: a line a second says how the run stands, and `--control` answers more"))
 }
 
 /// The part of the screen that is common to all systems.
@@ -221,5 +222,5 @@ fn or_none(mut lines: Vec<String>) -> Vec<String> {
 
 fn unusable(error: &io::Error) -> Problem {
     Problem::new(format!("the terminal cannot be used: {error}"))
-        .help("leave `--screen` out: a line a second says how the run stands")
+        .help("leave `--screen` out to get a status line every second")
 }

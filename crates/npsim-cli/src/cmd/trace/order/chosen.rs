@@ -48,7 +48,7 @@ impl FromStr for ChosenFlow {
         match text.split_once('/') {
             Some((first, distance)) if is_number(first) && is_number(distance) => {
                 match number(distance)? {
-                    0 => Err("every how many flows must be at least 1, as in `0/10`".into()),
+                    0 => Err("the step between flows must be at least 1, as in `0/10`".into()),
                     distance => Ok(Self::Slot(number(first)?, distance)),
                 }
             }
