@@ -159,7 +159,7 @@ fn bound(row: &Published) -> Option<f64> {
 fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
     if row.arithmetic.is_some() && row.calibrated.is_some() {
         return Err(Problem::new(
-            "what is `arithmetic` cannot fail, so nothing can have been `calibrated` by it",
+            "an `arithmetic` row cannot fail, so it cannot be `calibrated`",
         ));
     }
     let values = [row.value, row.at_least, row.at_most];

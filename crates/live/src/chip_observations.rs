@@ -79,7 +79,7 @@ impl Observations {
         });
         let file = file.display();
         Ok(format!(
-            "from cycle {since} on; `{name} stop` makes `{file}` whole"
+            "from cycle {since} on; `{name} stop` completes `{file}`"
         ))
     }
 

@@ -104,7 +104,7 @@ impl Asked {
             Self::Xcp | Self::XcpOption => {
                 "its queue gives no feedback, and only losses stop senders"
             }
-            Self::Rcp => "its line is in no rate that senders are given",
+            Self::Rcp => "the rates given to senders do not account for its line",
             Self::QuickStart => "requests that pass it are never approved",
         }
     }

@@ -146,7 +146,7 @@ pub fn systems(
     stack_addresses::addresses(topology, &systems).map_err(|error| {
         let mut stacks = file.stacks.iter();
         let problem = Problem::new(error.to_string()).help(
-            "addresses of hosts on one link begin with bits that those of all hosts behind its router do not have",
+            "give the hosts on one link addresses with a common prefix that no host behind its router has",
         );
         match stacks.find(|it| it.node == error.node) {
             Some(stack) => problem.at(stack.place.clone()),

@@ -299,7 +299,10 @@ impl NetworkFile {
             .map_err(|error| toml_errors::problem(&error, KIND, &text.path, &text.text))?;
         let scale = file.scale.as_ref().map_or(1, |scale| *scale.get_ref());
         if let Some(placed) = file.scale.as_ref().filter(|_| scale == 0) {
-            return Err(text.problem(placed.span(), "a scale of 0 leaves nothing of the times"));
+            return Err(text.problem(
+                placed.span(),
+                "a scale of 0 is not possible: times are divided by it",
+            ));
         }
         let quantities = Quantities { scale };
         let mut reading = FileReading {

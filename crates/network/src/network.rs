@@ -305,7 +305,7 @@ impl Network {
         let lines = 2 * self.outside.topology().links.len();
         let flows = self.outside.topology().flows.len();
         if !held.is_sound(lines, flows, |frame| self.outside.has(frame)) {
-            return Err("what was seen on its lines cannot have been".to_owned());
+            return Err("what it records of its lines is impossible".to_owned());
         }
         self.outside.restore(outside)?;
         for (node, state) in self.chips.iter_mut().zip(chips) {

@@ -134,7 +134,7 @@ impl<O: Outputs> CheckpointFile<O> {
     /// another version.
     pub fn read(path: &Path) -> Result<Self, Problem> {
         let (header, state) = file::read(O::KIND, path)?;
-        let anew = "go on with the npsim that wrote it, or start the run anew";
+        let anew = "go on with the npsim that wrote it, or restart the run";
         let version = postcard::take_from_bytes::<String>(&header);
         let own = env!("CARGO_PKG_VERSION");
         if let Ok((other, _)) = version
@@ -252,6 +252,5 @@ impl Checkpoint {
 /// The error for a state that does not belong to this run.
 #[must_use]
 pub fn foreign(reason: &str) -> Problem {
-    Problem::new(format!("the checkpoint does not fit this run: {reason}"))
-        .help("start the run anew")
+    Problem::new(format!("the checkpoint does not fit this run: {reason}")).help("restart the run")
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// A time that scaling would reduce to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{name} is {time} ps; divided by {scale} nothing is left of it")]
+#[error("{name} is {time} ps; divided by {scale} it is 0")]
 pub struct ScaleError {
     /// The purpose of the time.
     pub name: &'static str,

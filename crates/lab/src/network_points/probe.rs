@@ -62,8 +62,7 @@ impl<'a> Probe<'a> {
             let sampler = match metric.sampling_interval() {
                 None => None,
                 Some(delta) if delta < scale => {
-                    let message =
-                        format!("metric `{name}`: nothing is left of `delta` by the scale");
+                    let message = format!("metric `{name}`: `delta` divided by the scale is 0");
                     return Err(Problem::new(message));
                 }
                 Some(delta) => Some(MetricSampler {

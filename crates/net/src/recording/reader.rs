@@ -260,7 +260,7 @@ impl RecordingReader {
         }
         if whole != captured {
             return Err(format!(
-                "{captured} bytes of a frame of {whole}, which is not as it came"
+                "{captured} bytes of a frame of {whole}, so the frame is incomplete"
             ));
         }
         self.frames += 1;

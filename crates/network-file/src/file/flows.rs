@@ -207,7 +207,7 @@ impl FileReading {
             return Err(self.text.problem(placed.span(), message));
         }
         if let Some(placed) = keys.cap_request.as_ref().filter(|_| name != Name::Xcp) {
-            let message = "only `xcp` asks for what it would like";
+            let message = "only `xcp` has a `cap_request`";
             return Err(self.text.problem(placed.span(), message));
         }
         if let Some(placed) = keys.format.as_ref().filter(|_| name != Name::XcpOption) {

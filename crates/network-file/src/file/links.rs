@@ -254,7 +254,7 @@ impl FileReading {
             let length = (u128::from(room) * u128::from(share) / 1_000_000) as u64;
             if let Some(placed) = placed.filter(|_| length == 0 && share > 0 && room > 0) {
                 let text = queue.limit.get_ref();
-                let message = format!("nothing is left of `{}` of `{text}`", placed.get_ref());
+                let message = format!("`{}` of `{text}` is 0", placed.get_ref());
                 return Err(self.text.problem(placed.span(), message));
             }
             Ok(length)

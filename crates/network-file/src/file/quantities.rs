@@ -14,10 +14,9 @@ impl Quantities {
     /// Parses a time such as `500ms` and divides it; an error if a nonzero time would become zero.
     pub fn time(self, text: &str) -> Result<Time, String> {
         match text.parse()? {
-            quantity::Time::Picoseconds(time) if time > 0 && time < self.scale => Err(format!(
-                "nothing is left of `{text}` divided by {}",
-                self.scale
-            )),
+            quantity::Time::Picoseconds(time) if time > 0 && time < self.scale => {
+                Err(format!("`{text}` divided by {} is 0", self.scale))
+            }
             quantity::Time::Picoseconds(time) => Ok(time / self.scale),
             quantity::Time::Cycles(0) => Ok(0),
             quantity::Time::Cycles(_) => Err(format!(

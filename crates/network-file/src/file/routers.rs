@@ -98,7 +98,7 @@ impl FileReading {
     fn positive(&self, placed: Option<&PlacedText>, time: Time) -> Result<Time, Problem> {
         match placed {
             Some(placed) if time == 0 => {
-                let message = "a time of 0 recurs without an end";
+                let message = "a time of 0 would recur endlessly";
                 Err(self.text.problem(placed.span(), message))
             }
             _ => Ok(time.max(1)),
@@ -202,7 +202,7 @@ impl FileReading {
             Some(placed) => match self.share(placed, 1.0)? {
                 0 => Err(self
                     .text
-                    .problem(placed.span(), "a share of 0 leaves nothing")),
+                    .problem(placed.span(), "a share of 0 is not possible")),
                 share => Ok(share),
             },
         };

@@ -193,7 +193,7 @@ impl FileReading {
         if let Some(placed) = &link.reorder {
             let message = "a link at a chip carries one frame after another, in order";
             let problem = self.text.problem(placed.span(), message);
-            return Err(problem.help("let another link reorder"));
+            return Err(problem.help("set `reorder` on another link"));
         }
         let queues = [
             (ports[0], "queue", link.queue.as_ref()),
@@ -203,9 +203,9 @@ impl FileReading {
             if let (Some(_), Some(queue)) = (port, queue) {
                 let message = format!("`{key}` is given for a line that leaves a chip");
                 let problem = self.text.problem(queue.limit.span(), message);
-                return Err(problem.help(
-                    "the chip's microcode has the queue; its project says how long it may be",
-                ));
+                return Err(
+                    problem.help("the chip's microcode has the queue; its project sets its length")
+                );
             }
         }
         for (placed, port) in link.between.get_ref().iter().zip(ports) {

@@ -260,7 +260,7 @@ fn mistakes_are_told_with_their_places() {
                 "kind = \"fifo\", limit = \"2bdp\"",
                 "kind = \"red\", limit = \"10 packets\", least = 0.01",
             ),
-            "nothing is left of `0.01` of `10 packets`",
+            "`0.01` of `10 packets` is 0",
         ),
         (
             with("limit = \"2bdp\"", "limit = \"0.000000001bdp\""),
@@ -290,11 +290,11 @@ fn mistakes_are_told_with_their_places() {
         ),
         (
             problem(&format!("scale = 0\n{FILE}")),
-            "leaves nothing of the times",
+            "a scale of 0 is not possible",
         ),
         (
             problem(&format!("scale = 10000000000\n{FILE}")),
-            "nothing is left of `1ms`",
+            "`1ms` divided by ",
         ),
         (
             problem(&format!("scale = 1000000000000\n{FILE}")),

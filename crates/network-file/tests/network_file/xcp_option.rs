@@ -77,7 +77,7 @@ fn the_option_has_keys_of_its_own() {
             "did you mean `integer`?",
         ),
         (&["flow.tcp.host.format=integer"], "only the option"),
-        (&["flow.tcp.host.cap_request=false"], "only `xcp` asks"),
+        (&["flow.tcp.host.cap_request=false"], "only `xcp` has"),
         (
             &["flow.tcp.transport=reno", "flow.tcp.host.sack=true"],
             "without selective acknowledgements",

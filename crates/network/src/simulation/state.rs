@@ -90,7 +90,7 @@ impl Simulation {
             || !state.frames().all(|frame| self.has(frame))
             || !to_chips.all(|it| it.line < self.lines.len() && self.has(&it.frame))
         {
-            return Err("what it says is in flight cannot be in the network".to_owned());
+            return Err("what it has in flight is impossible in the network".to_owned());
         }
         *self = state;
         Ok(())

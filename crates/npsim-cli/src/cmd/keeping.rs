@@ -60,5 +60,5 @@ pub fn lacks(what: &str) -> Problem {
     Problem::new(format!(
         "the checkpoint does not have all {what} that its command writes"
     ))
-    .help("start the run anew")
+    .help("restart the run")
 }

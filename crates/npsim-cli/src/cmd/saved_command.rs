@@ -112,7 +112,7 @@ fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
         "the command saved in `{}` cannot be parsed: {reason}",
         path.display()
     ))
-    .help("go on with the npsim that wrote it, or start the run anew"))
+    .help("go on with the npsim that wrote it, or restart the run"))
 }
 
 /// The command of a resumed run: the first one that led to the checkpoint, overridden by the later
@@ -123,7 +123,7 @@ fn resumed<A: Resumable>(now: &A, path: &Path, origin: &RunOrigin) -> Result<A, 
             "the checkpoint `{}` does not contain the command that wrote it",
             path.display()
         ))
-        .help("start the run anew"));
+        .help("restart the run"));
     };
     for command in &origin.commands {
         bundle::check_saved(command)?;

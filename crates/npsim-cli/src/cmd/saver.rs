@@ -113,6 +113,6 @@ pub fn refuse_earlier_end<O: Outputs>(
             shown(now),
             shown(until)
         ))
-        .help("give a later time, or start the run anew")),
+        .help("give a later time, or restart the run")),
     }
 }

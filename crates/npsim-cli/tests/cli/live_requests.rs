@@ -87,7 +87,7 @@ fn files_of_observations_are_whole_when_they_are_stopped_and_when_the_run_ends()
         &["`timeline` is not being written", "timeline start FILE"],
     );
     live.ask("timeline start lanes.json.gz")
-        .expect(0, &["`timeline stop` makes `lanes.json.gz` whole"]);
+        .expect(0, &["`timeline stop` completes `lanes.json.gz`"]);
     live.ask("packets start rows.csv")
         .expect(0, &["from cycle"]);
     live.ask("packets start others.csv")

@@ -115,9 +115,9 @@ impl Race {
                 "one update is lost: both contexts had read the longword before either wrote it"
             }
             (true, None) => {
-                "one update is lost: the second write was made of a value from before the first"
+                "one update is lost: the second write used a value from before the first"
             }
-            (false, _) => "these two did not meet in this run, but nothing kept them from it",
+            (false, _) => "these two did not meet in this run, but nothing prevents it",
         };
         let mut notes = vec![note.to_owned()];
         if self.count > 1 {

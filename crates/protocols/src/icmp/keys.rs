@@ -69,7 +69,7 @@ impl TaskKind for IcmpKind {
                 span.clone(),
                 "the icmp task answers nothing",
                 "",
-                "say by which reason numbers the microcode hands over what is to be answered: `ttl_reason`, `local_reason`, `no_route_reason`, `too_big_reason`",
+                "give the reason numbers by which the microcode hands over packets to answer: `ttl_reason`, `local_reason`, `no_route_reason`, `too_big_reason`",
             );
         }
         resolver.exceptions_required("icmp", span.clone(), before);
@@ -77,7 +77,7 @@ impl TaskKind for IcmpKind {
             address: own.address,
             length: own.length,
         };
-        let addresses = port_addresses(resolver, &span, "from which messages could come");
+        let addresses = port_addresses(resolver, &span, "from which messages could be sent");
         let ports = { addresses.iter() }
             .map(|own| own.iter().map(network).collect())
             .collect();

@@ -78,7 +78,7 @@ impl TaskKind for QuickStartKind {
                 typed.span(),
                 "a sample is longer than the window",
                 "",
-                "windows would end before anything is known of the traffic; use at most the time of `window`, or leave `sample` out",
+                "windows would end before the traffic is sampled; use at most the time of `window`, or leave `sample` out",
             );
         }
         let grace = match &keys.grace {
@@ -91,7 +91,7 @@ impl TaskKind for QuickStartKind {
                 place.map_or(span.clone(), Spanned::span),
                 "the grace is not shorter than the window",
                 "",
-                "the grants of a window are read for good before the next one ends",
+                "the exact grants of a window are read before the next one ends",
             );
         }
         let hertz = resolver.capacity().hertz;
@@ -116,7 +116,7 @@ impl TaskKind for QuickStartKind {
         let samples = keys.samples.as_ref().map_or(3, |it| *it.get_ref());
         if !(1..=1000).contains(&samples) {
             let place = keys.samples.as_ref().map_or(span.clone(), Spanned::span);
-            let message = format!("the largest of {samples} samples cannot count");
+            let message = format!("{samples} samples are not possible");
             resolver.fail(place, message, "", "use 1 to 1000");
         }
         let mut groups = Vec::new();

@@ -130,7 +130,7 @@ fn of_class(
         if let Some(typed) = &keys.first
             && !(1..=10).contains(&first)
         {
-            let message = format!("{first} segments in the first round-trip time");
+            let message = format!("{first} segments are not possible in the first round-trip time");
             resolver.fail(typed.span(), message, "", "use 1 to 10");
             return None;
         }
@@ -142,7 +142,7 @@ fn of_class(
         let most = keys.most.as_ref().map(|it| ("most", it.span()));
         let first = keys.first.as_ref().map(|it| ("first", it.span()));
         if let Some((name, span)) = most.or(first) {
-            let message = format!("`{name}` is for rates that are computed");
+            let message = format!("`{name}` applies only to rates that are computed");
             resolver.fail(span, message, "", "leave it out, or say `rate = \"srp\"`");
             return None;
         }

@@ -63,11 +63,11 @@ fn mistakes_are_told_where_they_stand() {
         ("class = 5\nrate = \"1Mbps\"\npacket = 40", "40 bytes of IP"),
         (
             "class = 5\nrate = \"1Mbps\"\nmost = \"2Mbps\"",
-            "`most` is for rates that are computed",
+            "`most` applies only to rates that are computed",
         ),
         (
             "class = 5\nrate = \"1Mbps\"\nfirst = 2",
-            "`first` is for rates that are computed",
+            "`first` applies only to rates that are computed",
         ),
         ("class = 5\nrate = \"srp\"\nfirst = 11", "11 segments"),
     ] {

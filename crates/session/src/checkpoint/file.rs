@@ -133,7 +133,7 @@ pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Pro
         Problem::new(format!(
             "the checkpoint `{shown}` is damaged: it was changed or cut after it was written"
         ))
-        .help("use an intact copy, or start the run anew")
+        .help("use an intact copy, or restart the run")
     };
     let format = u32::from_le_bytes(format.try_into().map_err(|_| damaged())?);
     if format != FORMAT {
@@ -142,7 +142,7 @@ pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Pro
             "the checkpoint `{shown}` has format {format}, written by a{} {age} npsim; this one reads format {FORMAT}",
             if format > FORMAT { "" } else { "n" }
         ))
-        .help("go on with the npsim that wrote it, or start the run anew"));
+        .help("go on with the npsim that wrote it, or restart the run"));
     }
     let mut rest = Vec::new();
     file.take(LARGEST).read_to_end(&mut rest).map_err(io)?;

@@ -141,7 +141,7 @@ pub fn compare(before: &[CheckpointInput], now: &[CheckpointInput]) -> Result<()
     for other in others {
         problem = problem.note(other.clone());
     }
-    Err(problem.help("restore the inputs that the checkpoint was made with, or start the run anew"))
+    Err(problem.help("restore the inputs that the checkpoint was made with, or restart the run"))
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub enum WireError {
         kind: u8,
     },
     /// A known option with an invalid length.
-    #[error("option {kind} of {what} has the length {length}, which it cannot have")]
+    #[error("option {kind} of {what} has the impossible length {length}")]
     OptionLength {
         /// The header.
         what: &'static str,

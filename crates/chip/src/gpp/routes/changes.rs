@@ -115,7 +115,7 @@ impl fmt::Display for ChangeError {
             Self::Closed => f.write_str("the routing table takes no changes while the chip runs"),
             Self::TooManyNextHops { room } => write!(
                 f,
-                "the table of next hops is full: there are places for {room}, and none is used again"
+                "the table of next hops is full: there are places for {room}, and places are not reused"
             ),
             Self::Full { needed, room } => write!(
                 f,

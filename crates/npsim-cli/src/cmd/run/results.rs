@@ -262,7 +262,7 @@ fn tell_capture(source: &TrafficSource<'_>) {
 
 /// The error for a capture of which only a part could be read.
 fn changed(reason: String) -> Problem {
-    Problem::new(reason).note("the capture was whole when the run began, so it has changed since")
+    Problem::new(reason).note("the capture was intact when the run began, so it has changed since")
 }
 
 /// Shows where the microcode went wrong, and the state of each context at that time.

@@ -33,7 +33,7 @@ impl Joined {
         let control = arguments.control.as_deref();
         let control = control.map(ControlSocket::open).transpose()?;
         drop_privileges()
-            .map_err(|error| Problem::new(format!("privileges cannot be given up: {error}")))?;
+            .map_err(|error| Problem::new(format!("cannot drop privileges: {error}")))?;
         Ok(Self {
             ports: numbers,
             interfaces,
