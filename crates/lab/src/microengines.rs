@@ -19,7 +19,7 @@ pub fn named(me: &str, stages: &Stages) -> Result<Vec<u8>, String> {
         return Err(match known.as_slice() {
             [] => format!("the project names no stage, so none is `{me}`"),
             _ => format!(
-                "the project has no stage `{me}`, there are {}",
+                "the project has no stage `{me}`; choose one of {}",
                 known.join(", ")
             ),
         });
@@ -47,7 +47,11 @@ mod tests {
         let stages = [("work".to_owned(), vec![4, 6])];
         assert_eq!(named("work", &stages), Ok(vec![4, 6]));
         assert_eq!(named("0-1,3", &stages), Ok(vec![0, 1, 3]));
-        assert!(named("rx", &stages).unwrap_err().contains("there are work"));
+        assert!(
+            named("rx", &stages)
+                .unwrap_err()
+                .contains("choose one of work")
+        );
         assert!(named("rx", &[]).unwrap_err().contains("names no stage"));
         assert!(check("rx").is_ok() && check("2-1").is_err());
     }

@@ -290,7 +290,7 @@ fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
     known.dedup();
     match closest(name, known.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help(format!("there are {}", known.join(", "))),
+        None => problem.help(format!("choose one of {}", known.join(", "))),
     }
 }
 

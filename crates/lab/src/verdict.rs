@@ -313,7 +313,7 @@ pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>
 fn unknown(study: &Study, id: &str, known: BTreeSet<&str>) -> Problem {
     let list: Vec<&str> = known.into_iter().collect();
     let mut problem = Problem::new(format!("the study `{}` has no `{id}`", study.name))
-        .note(format!("there are {}", list.join(", ")));
+        .note(format!("choose one of {}", list.join(", ")));
     let figures = study.figure.iter().map(|figure| figure.name.as_str());
     let tables = study.table.iter().map(|table| table.name.as_str());
     let sweeps = study.sweep.keys().map(String::as_str);

@@ -161,7 +161,7 @@ impl FileText {
         match closest(name, known.clone()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help(format!(
-                "there are {}",
+                "choose one of {}",
                 known
                     .map(|name| format!("`{name}`"))
                     .collect::<Vec<_>>()

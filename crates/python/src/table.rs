@@ -52,7 +52,9 @@ impl Table {
         let found = self.column(name).map(|column| Column(Arc::clone(column)));
         found.ok_or_else(|| {
             let names = self.keys().join(", ");
-            PyKeyError::new_err(format!("there is no column {name:?}; there are {names}"))
+            PyKeyError::new_err(format!(
+                "there is no column {name:?}; choose one of {names}"
+            ))
         })
     }
 

@@ -166,7 +166,7 @@ def test_results_that_were_not_asked_for_say_how_to(forward: npsim.Project) -> N
         with pytest.raises(npsim.Error, match="report=True"):
             work()
     table = forward.run(load=0.1, packets=True).packets
-    with pytest.raises(KeyError, match="there are packet, flow"):
+    with pytest.raises(KeyError, match="choose one of packet, flow"):
         table["fat"]
     numbered: Any = table
     with pytest.raises(TypeError, match=r"a row by `table.row\(0\)`"):

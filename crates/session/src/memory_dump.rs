@@ -92,7 +92,7 @@ pub fn find(project: &Project, name: &str) -> Result<DumpRange, Problem> {
     Err(match closest(name, known.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None if known.is_empty() => problem.help("add a [[memory]] or [[counter]] to the project"),
-        None => problem.help(format!("there are {}", known.join(", "))),
+        None => problem.help(format!("choose one of {}", known.join(", "))),
     })
 }
 

@@ -107,7 +107,10 @@ impl FromStr for Check {
             .find(|c| c.name() == text)
             .ok_or_else(|| {
                 let names: Vec<_> = Self::ALL.iter().map(|c| c.name()).collect();
-                format!("no check is named `{text}`; there are {}", names.join(", "))
+                format!(
+                    "no check is named `{text}`; choose one of {}",
+                    names.join(", ")
+                )
             })
     }
 }

@@ -69,7 +69,7 @@ impl Call<'_, '_> {
             let those: Vec<_> = those.iter().map(u8::to_string).collect();
             let which = those.join(", ");
             DebugError::new(format!("`{text}` is not a microengine that runs a program"))
-                .help(format!("there is {which}"))
+                .help(format!("choose one of {which}"))
         })
     }
 
@@ -358,7 +358,7 @@ impl Call<'_, '_> {
         let targets = self.targets();
         if !self.rest.is_empty() && !targets.iter().any(|it| *it == self.rest) {
             let message = format!("there is no unit `{}`", self.rest);
-            let help = format!("there are {}", targets.join(", "));
+            let help = format!("choose one of {}", targets.join(", "));
             return Err(DebugError::new(message).help(help));
         }
         let inspect = Inspect::new(self.debugger.chip());

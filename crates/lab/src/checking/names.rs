@@ -172,6 +172,6 @@ pub(super) fn unknown<S: AsRef<str>>(
     let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     match closest(name, names.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help(format!("there are {}", names.join(", "))),
+        None => problem.help(format!("choose one of {}", names.join(", "))),
     }
 }

@@ -174,7 +174,8 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
             "Use one atomic operation, or read and write under a lock that all take, or in a turn.",
         ),
         Check::DeferSlotEntry => (
-            "Instructions in the defer slots of a branch are executed with that branch; a branch into them from elsewhere executes only a part of them.",
+            "Instructions in the defer slots of a branch are executed with that branch; a \
+             branch into them from elsewhere executes only a part of them.",
             "Move the label before the branch or after its defer slots.",
         ),
         Check::CoreUnwrittenRead => (

@@ -283,7 +283,7 @@ fn what_cannot_run_live_is_refused_with_the_remedy() {
     refused("--screen", &["`--screen` needs a terminal", "leave it out"]);
     refused(
         "--hops 3 --port 2=tap:np2",
-        &["there is no port `2`", "there are 0, 1"],
+        &["there is no port `2`", "choose one of 0, 1"],
     );
     let network = root().join("traces/live/three-routers.toml");
     let refused_chain = |target: &Path, phrases: &[&str]| {

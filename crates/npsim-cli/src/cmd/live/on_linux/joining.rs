@@ -53,7 +53,7 @@ fn join(options: &[PortOption], ports: &[String]) -> Result<(Vec<usize>, Vec<Int
         let Some(number) = ports.iter().position(|name| name == port) else {
             return Err(Problem::new(format!("there is no port `{port}`")).help(match ports {
                 [] => "a project has a [[port]] for each, a network a [[host]] with `kind = \"interface\"`".to_owned(),
-                _ => format!("there are {}", ports.join(", ")),
+                _ => format!("choose one of {}", ports.join(", ")),
             }));
         };
         if numbers.contains(&number) {
