@@ -92,8 +92,13 @@ fn mistakes_are_told() {
     dir.npsim("fmt empty")
         .expect(1, &["`empty` contains no microcode source"]);
     let dir = dir.with("notes.md", "a,b\n");
-    dir.npsim("fmt notes.md")
-        .expect(1, &["`notes.md` is no microcode", "npsim fmt -"]);
+    dir.npsim("fmt notes.md").expect(
+        1,
+        &[
+            "`notes.md` does not have the name of a microcode source",
+            "npsim fmt -",
+        ],
+    );
     assert_eq!(dir.read("notes.md"), b"a,b\n");
     dir.npsim("fmt").expect(2, &["<FILE>"]);
 }

@@ -217,7 +217,7 @@ fn signal_that_may_still_be_raised_is_no_fault() {
     dir.npsim("run . --trace in.pcap").expect(
         3,
         &[
-            "error[never-woken]: 6 contexts of microengine 1 wait",
+            "error[never-woken]: 6 contexts of microengine 1 have been waiting",
             "contexts 2 to 7 of microengine 1",
         ],
     );
