@@ -209,7 +209,7 @@ mod tests {
             ),
             ("1 2", "unexpected input after expression at character 3"),
             ("(1", "unexpected end of input, expected `)`"),
-            ("min(1; 2)", "has `;` at character 6"),
+            ("min(1; 2)", "unexpected `;` at character 6"),
             ("min()", "numbers to choose from are missing"),
             ("sqrt(2)", "there is no `sqrt(...)`"),
             ("x * sqrt (x)", "there is no `sqrt(...)`"),
@@ -217,8 +217,8 @@ mod tests {
             ("2e", "invalid float"),
             ("true", "is not a formula"),
             ("x.y", "is not a formula"),
-            ("µ", "has `µ` at character 1"),
-            ("'text'", "has `'` at character 1"),
+            ("µ", "unexpected `µ` at character 1"),
+            ("'text'", "unexpected `'` at character 1"),
         ] {
             let message = Formula::parse(text).expect_err(text);
             assert!(message.contains(expected), "{text}: {message}");

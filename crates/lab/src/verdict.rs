@@ -575,7 +575,7 @@ curve = [{ of = "a.rate" }]
         assert!(!noisy[0].verdict.is_hit());
         assert_eq!(noisy[3].verdict, Verdict::Undecided, "{:?}", noisy[3]);
         let seen = format!("{:?}", noisy[3].measured);
-        assert!(seen.contains("so in 1 of 3 runs"), "{seen}");
+        assert!(seen.contains("holds in 1 of 3 runs"), "{seen}");
         let far = replicated([2.5, 2.51, 2.49]);
         assert_eq!(far[0].verdict, Verdict::Miss);
         // The largest value is at 3 in every run.
