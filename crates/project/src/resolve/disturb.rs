@@ -237,7 +237,7 @@ mod tests {
             (section("0", "8", "0", "1us"), "a microengine has 0 to 7"),
             (section("0", "2,2", "0", "1us"), "context 2 is listed twice"),
             (section("0", "0", "then", "1us"), "then"),
-            (section("0", "0", "0", "0us"), "no time"),
+            (section("0", "0", "0", "0us"), "longer than 0"),
         ] {
             let message = bad(&text, 1);
             assert!(message.contains(expected), "{message}");
