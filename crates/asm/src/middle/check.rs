@@ -143,7 +143,8 @@ fn counts_after(items: &[Item], flow: &FlowGraph, item: usize) -> bool {
         match items.get(next) {
             Some(Item::Micro(micro)) if micro.template.shifts_indirectly() => return true,
             Some(Item::Micro(_)) => {}
-            Some(Item::Hint(_)) | None => {
+            // A hint, the end or a junction.
+            _ => {
                 if seen.insert(next) {
                     open.extend(flow.successors[next].iter().map(|edge| edge.to));
                 }

@@ -1,5 +1,7 @@
 //! The control-flow graph.
 
+use std::cell::LazyCell;
+
 use npsim_isa::{CtxArb, FlowClass as Kind, Instruction};
 use rustc_hash::FxHashMap;
 
@@ -7,7 +9,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::middle::labels::Labels;
 use crate::middle::program::{Item, Micro, SignalRef, SymbolReference};
-use crate::middle::returns::Returns;
+use crate::middle::returns::{Returns, Subroutines};
 
 /// An edge from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +23,9 @@ pub struct Edge {
 /// The control-flow graph of a program.
 ///
 /// Its nodes are the items, the end of the program, and *junctions*: all indirect jumps with the
-/// same possible targets lead to one junction, and only this has an edge to each target. Otherwise
-/// a program of many returns and many labels would have an edge for each pair.
+/// same list of two or more possible targets lead to one junction, and only the junction has an
+/// edge to each target. Otherwise a program of many returns and many labels would have an edge for
+/// each pair.
 #[derive(Clone, Debug)]
 pub struct FlowGraph {
     /// Outgoing edges of each node.
@@ -73,21 +76,25 @@ struct Junctions {
 }
 
 impl Junctions {
-    /// Returns the edges of an indirect jump.
-    fn lead(&mut self, targets: Vec<usize>, successors: &mut Vec<Vec<Edge>>) -> Vec<Edge> {
-        let edge = |to| Edge {
-            to,
-            awaited: Vec::new(),
+    /// Returns the edges of an indirect jump, and adds its junction to the graph if it is new.
+    fn edges_to(&mut self, targets: &[usize], successors: &mut Vec<Vec<Edge>>) -> Vec<Edge> {
+        let edges = |targets: &[usize]| -> Vec<Edge> {
+            let edge = |&to| Edge {
+                to,
+                awaited: Vec::new(),
+            };
+            targets.iter().map(edge).collect()
         };
         if targets.len() < 2 {
-            return targets.into_iter().map(edge).collect();
+            return edges(targets);
         }
-        let edges: Vec<Edge> = targets.iter().copied().map(edge).collect();
-        let junction = *self.known.entry(targets).or_insert_with(|| {
-            successors.push(edges);
-            successors.len() - 1
+        let junction = self.known.get(targets).copied().unwrap_or_else(|| {
+            successors.push(edges(targets));
+            let junction = successors.len() - 1;
+            self.known.insert(targets.to_vec(), junction);
+            junction
         });
-        vec![edge(junction)]
+        edges(&[junction])
     }
 }
 
@@ -142,19 +149,20 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
             }
         }
     }
-    let calls = Returns::new(items, diagnostics);
-    returns.extend(&calls.reentries);
+    let subroutines = Subroutines::new(items, diagnostics);
+    returns.extend(&subroutines.reentries);
     returns.sort_unstable();
     returns.dedup();
-    let everywhere = || {
+    let everywhere = LazyCell::new(|| {
         let mut all: Vec<usize> = labels.distinct().map(|label| label.item).collect();
         all.sort_unstable();
         all.dedup();
         all
-    };
+    });
     for target in flow.targets.iter().flatten().chain(&returns) {
         flow.entered[*target] = true;
     }
+    let mut calls = Returns::new(items, &subroutines, &flow.targets, &flow.entered);
     let mut junctions = Junctions::default();
     for (i, item) in items.iter().enumerate() {
         let Some(micro) = item.micro() else { continue };
@@ -162,27 +170,25 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
         let last = shadow.last().copied().unwrap_or(i);
         let target = flow.targets[i];
         let Some(exit) = exit_of(micro, target, || {
+            let listed: Vec<usize>;
             let targets = if micro.target.is_none() {
-                let known = calls.of(items, i, &flow.targets, &flow.entered, |token, scope| {
-                    labels.item(token, scope).ok()
-                });
-                if let Some(known) = known {
-                    known
-                } else if returns.is_empty() {
-                    everywhere()
+                let known = calls.of(i, |token, scope| labels.item(token, scope).ok());
+                known.unwrap_or(if returns.is_empty() {
+                    &everywhere
                 } else {
-                    returns.clone()
-                }
+                    &returns
+                })
             } else if micro.targets.is_empty() {
-                everywhere()
+                &everywhere
             } else {
-                micro
+                listed = micro
                     .targets
                     .iter()
                     .filter_map(|token| resolve(token, micro.scope, diagnostics))
-                    .collect()
+                    .collect();
+                &listed
             };
-            junctions.lead(targets, &mut flow.successors)
+            junctions.edges_to(targets, &mut flow.successors)
         }) else {
             continue;
         };

@@ -2,6 +2,7 @@
 //! restricted, inside a `.subroutine`, to those whose callers called that subroutine.
 
 use npsim_isa::{Condition, Instruction, Operand, OperandRole};
+use rustc_hash::FxHashSet;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -10,14 +11,30 @@ use crate::middle::program::{
     Item, LateKind, Micro, OperandValue, SubroutineMark, SymbolReference,
 };
 
-/// The calls and returns that are evident from the program.
-pub struct Returns {
+/// What the directives of a program say about calls.
+pub struct Subroutines {
     /// Items of each subroutine: the first, and one past the last.
-    subroutines: Vec<(usize, usize)>,
+    ranges: Vec<(usize, usize)>,
     /// Items marked by `.reentry`.
     pub reentries: Vec<usize>,
+}
+
+/// The calls and returns that are evident from the program.
+pub struct Returns<'a> {
+    items: &'a [Item],
+    subroutines: &'a Subroutines,
+    /// Target item of the label operand of each instruction, by item.
+    targets: &'a [Option<usize>],
     /// The instruction whose defer slots contain each item.
     owner: Vec<Option<usize>>,
+    /// The first item after each one that changes control flow, or that control can also reach from
+    /// elsewhere.
+    next_turn: Vec<Option<usize>>,
+    /// Whether an item can be reached from elsewhere than its predecessor.
+    entered: &'a [bool],
+    /// The targets of the returns so far, by register and subroutine: a program may have thousands
+    /// of returns, and of address loads.
+    known: Vec<(OperandValue, Option<usize>, Option<Vec<usize>>)>,
 }
 
 /// An instruction that loads a label's address into a register.
@@ -26,10 +43,10 @@ struct AddressLoad {
     label: Option<usize>,
 }
 
-impl Returns {
+impl Subroutines {
     /// Finds subroutines; mismatched directives are reported.
     pub fn new(items: &[Item], diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let mut subroutines = Vec::new();
+        let mut ranges = Vec::new();
         let mut reentries = Vec::new();
         let mut open = None;
         for (i, item) in items.iter().enumerate() {
@@ -39,7 +56,7 @@ impl Returns {
                 (Some(SubroutineMark::Reentry), _) => reentries.push(i),
                 (Some(SubroutineMark::Begin(place)), None) => open = Some((i, place)),
                 (Some(SubroutineMark::End(_)), Some((first, _))) => {
-                    subroutines.push((first, i));
+                    ranges.push((first, i));
                     open = None;
                 }
                 (Some(SubroutineMark::Begin(place)), Some((_, outer))) => diagnostics.push(
@@ -63,6 +80,18 @@ impl Returns {
                     .help("add `.endsub`"),
             );
         }
+        Self { ranges, reentries }
+    }
+}
+
+impl<'a> Returns<'a> {
+    /// Finds the calls of a program.
+    pub fn new(
+        items: &'a [Item],
+        subroutines: &'a Subroutines,
+        targets: &'a [Option<usize>],
+        entered: &'a [bool],
+    ) -> Self {
         let mut owner = vec![None; items.len()];
         for (i, item) in items.iter().enumerate() {
             let slots = item.micro().map_or(0, |m| m.template.defer());
@@ -73,22 +102,33 @@ impl Returns {
                 owner[at] = Some(i);
             }
         }
+        let mut next_turn = vec![None; items.len()];
+        let mut turn = None;
+        for (i, item) in items.iter().enumerate().rev() {
+            next_turn[i] = turn;
+            let turns = |micro: &Micro| micro.template.is_control_flow();
+            if entered[i] || item.micro().is_some_and(turns) {
+                turn = Some(i);
+            }
+        }
         Self {
+            items,
             subroutines,
-            reentries,
+            targets,
             owner,
+            next_turn,
+            entered,
+            known: Vec::new(),
         }
     }
 
     /// Returns the items that the `rtn` at `item` may lead to, if they can be determined.
     pub fn of(
-        &self,
-        items: &[Item],
+        &mut self,
         item: usize,
-        targets: &[Option<usize>],
-        entered: &[bool],
-        mut resolve: impl FnMut(&Token, usize) -> Option<usize>,
-    ) -> Option<Vec<usize>> {
+        resolve: impl FnMut(&Token, usize) -> Option<usize>,
+    ) -> Option<&[usize]> {
+        let items = self.items;
         let register = items[item]
             .micro()?
             .slots
@@ -102,8 +142,27 @@ impl Returns {
         ) {
             return None;
         }
+        let mut ranges = self.subroutines.ranges.iter();
+        let inside = ranges.position(|(first, end)| (*first..*end).contains(&item));
+        let mut known = self.known.iter();
+        let known = known.position(|(of, within, _)| of == register && *within == inside);
+        let known = known.unwrap_or_else(|| {
+            let found = self.find(register, inside, resolve);
+            self.known.push((register.clone(), inside, found));
+            self.known.len() - 1
+        });
+        self.known[known].2.as_deref()
+    }
+
+    /// Determines the targets of the returns through a register in a subroutine.
+    fn find(
+        &self,
+        register: &OperandValue,
+        inside: Option<usize>,
+        mut resolve: impl FnMut(&Token, usize) -> Option<usize>,
+    ) -> Option<Vec<usize>> {
         let mut loads = Vec::new();
-        for (i, other) in items.iter().enumerate() {
+        for (i, other) in self.items.iter().enumerate() {
             match other {
                 Item::Micro(micro) => {
                     let writes = micro
@@ -129,28 +188,21 @@ impl Returns {
         if loads.is_empty() {
             return None;
         }
-        let inside = self
-            .subroutines
-            .iter()
-            .find(|(first, end)| (*first..*end).contains(&item));
-        let calls: Vec<Option<usize>> = loads
-            .iter()
-            .map(|load| self.call_of(items, load.item, entered))
-            .collect();
-        let selective =
-            inside.is_some_and(|&range| self.only_called(items, range, targets, &calls));
+        let inside = inside.map(|at| self.subroutines.ranges[at]);
+        let calls: Vec<Option<usize>> = loads.iter().map(|load| self.call_of(load.item)).collect();
+        let selective = inside.filter(|&range| self.only_called(range, &calls));
         let mut found: Vec<usize> = loads
             .iter()
             .zip(&calls)
             .filter(|(_, call)| {
-                let (Some(&(first, end)), true) = (inside, selective) else {
+                let Some((first, end)) = selective else {
                     return true;
                 };
-                let target = call.and_then(|call| targets[call]);
+                let target = call.and_then(|call| self.targets[call]);
                 target.is_none_or(|target| (first..end).contains(&target))
             })
             .filter_map(|(load, _)| load.label)
-            .chain(self.reentries.iter().copied())
+            .chain(self.subroutines.reentries.iter().copied())
             .collect();
         found.sort_unstable();
         found.dedup();
@@ -158,39 +210,26 @@ impl Returns {
     }
 
     /// Returns the unconditional branch that follows the load of a return address.
-    fn call_of(&self, items: &[Item], load: usize, entered: &[bool]) -> Option<usize> {
+    fn call_of(&self, load: usize) -> Option<usize> {
         let call = if let Some(branch) = self.owner[load] {
             branch
         } else {
-            let next = (load + 1..items.len()).find(|&at| {
-                entered[at]
-                    || items[at]
-                        .micro()
-                        .is_some_and(|m| m.template.is_control_flow())
-            })?;
-            if entered[next] {
-                return None;
-            }
-            next
+            self.next_turn[load].filter(|&next| !self.entered[next])?
         };
-        is_br(items[call].micro()?).then_some(call)
+        is_br(self.items[call].micro()?).then_some(call)
     }
 
     /// Whether control enters the range only through calls.
-    fn only_called(
-        &self,
-        items: &[Item],
-        (first, end): (usize, usize),
-        targets: &[Option<usize>],
-        calls: &[Option<usize>],
-    ) -> bool {
+    fn only_called(&self, (first, end): (usize, usize), calls: &[Option<usize>]) -> bool {
+        let calls: FxHashSet<usize> = calls.iter().copied().flatten().collect();
         let inside = |at: usize| (first..end).contains(&at);
-        let branches_in = (0..items.len())
-            .any(|at| !inside(at) && targets[at].is_some_and(inside) && !calls.contains(&Some(at)));
-        let before = (0..first).rev().find(|&at| items[at].micro().is_some());
+        let branches_in = (0..self.items.len())
+            .any(|at| !inside(at) && self.targets[at].is_some_and(inside) && !calls.contains(&at));
+        let mut before = (0..first).rev();
+        let before = before.find(|&at| self.items[at].micro().is_some());
         let falls_in = before.is_some_and(|at| {
             let leaving = self.owner[at].unwrap_or(at);
-            !items[leaving].micro().is_some_and(is_final)
+            !self.items[leaving].micro().is_some_and(is_final)
         });
         !branches_in && !falls_in
     }

@@ -354,12 +354,35 @@ fn mistakes_by_the_thousand_cost_little() {
     }
 }
 
+/// Without bounds on the work of the analyses, each of these programs would take from half a minute
+/// to many minutes.
 #[test]
-fn thousands_of_returns_to_any_of_thousands_of_labels_assemble() {
-    let blocks = (0..4_000).map(|n| format!("l{n}#:\nrtn[x]\n"));
-    let text = format!(".reg x\nimmed[x, 0]\n{}", blocks.collect::<String>());
-    // This would take minutes if each return had an edge to each label.
-    let assembly = run(&text);
-    let image = assembly.image.expect("it assembles");
-    assert_eq!(image.words.len(), 4_001);
+fn thousands_of_indirect_jumps_assemble() {
+    let each =
+        |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<String>();
+    let head = ".reg x\nimmed[x, 0]\n";
+    let to_any_label = head.to_owned() + &each(4_000, &|n| format!("l{n}#:\nrtn[x]\n"));
+    let to_loaded_labels = ".reg x\n".to_owned()
+        + &each(2_000, &|n| format!("immed[x, l{n}#]\n"))
+        + &each(2_000, &|n| format!("l{n}#:\nrtn[x]\n"));
+    let from_subroutines = to_loaded_labels.replace("rtn[x]\n", ".subroutine\nrtn[x]\n.endsub\n");
+    let chain = ".reg x\nimmed[x, 0]\n".to_owned()
+        + &each(1_500, &|n| {
+            let (next, other) = (n + 1, n + 2);
+            format!(
+                ".reg v{n}\nl{n}#:\nimmed[v{n}, {n}]\njump[x, l{next}#], targets[l{next}#, l{other}#]\n"
+            )
+        })
+        + "l1500#:\nnop\nl1501#:\nnop\n";
+    for (text, words) in [
+        (to_any_label, 4_001),
+        (to_loaded_labels, 4_000),
+        (from_subroutines, 4_000),
+        (chain, 3_003),
+    ] {
+        let assembly = run(&text);
+        let image = assembly.image.as_ref();
+        let image = image.unwrap_or_else(|| panic!("{}", describe(&assembly)));
+        assert_eq!(image.words.len(), words);
+    }
 }
