@@ -379,7 +379,10 @@ mod tests {
             lines[0].contains("4 interfaces and the project 2 ports"),
             "{lines:?}"
         );
-        assert!(lines[0].contains("together: `d` at port 1;"), "{lines:?}");
+        assert!(
+            lines[0].contains("so some share a port: `d` at port 1;"),
+            "{lines:?}"
+        );
         capture.by_interface = false;
         assert_eq!(of_capture(&capture), [""; 0]);
     }
