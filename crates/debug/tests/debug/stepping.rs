@@ -301,7 +301,7 @@ fn commands_that_touch_a_longword_are_met() {
     let what = debugger.watch("dram[0]", Access::Any, thread).unwrap();
     assert!(matches!(what, What::Watch { .. }));
     let wrong = debugger.watch("a0", Access::Read, thread).unwrap_err();
-    assert!(wrong.to_string().contains("`a0` is none"), "{wrong}");
+    assert!(wrong.to_string().contains("`a0` is not one"), "{wrong}");
     // A packet's first block is written when it leaves RBUF.
     let trail = debugger.packet(0).unwrap();
     assert!(trail.over, "{trail:?}");
