@@ -19,6 +19,8 @@ pub(super) struct Clocks {
     first_ns: Option<i128>,
     /// Time of the last frame, nanoseconds since the first.
     latest_ns: u64,
+    /// Sum of all steps, which may exceed the largest one that a note can hold.
+    stepped_back_ns: i128,
     /// Clocks by interface.
     interfaces: Vec<InterfaceClock>,
 }
@@ -72,7 +74,8 @@ impl Clocks {
             // The old clock is back: it was never set, a few frames were just late.
             if wanted_ns > latest_ns + LEAST_STEP_NS && before_ns >= latest_ns - LEAST_STEP_NS {
                 notes.clock_steps -= 1;
-                notes.stepped_back_ns -= saturated(step.by_ns);
+                self.stepped_back_ns -= step.by_ns;
+                notes.stepped_back_ns = saturated(self.stepped_back_ns);
                 notes.reordered += step.frames - 1;
                 clock.offset_ns -= step.by_ns;
                 clock.step = None;
@@ -86,7 +89,8 @@ impl Clocks {
         clock.last_ns = Some(time_ns);
         if back_ns > LEAST_STEP_NS && was_set {
             notes.clock_steps += 1;
-            notes.stepped_back_ns += saturated(back_ns);
+            self.stepped_back_ns += back_ns;
+            notes.stepped_back_ns = saturated(self.stepped_back_ns);
             clock.offset_ns += back_ns;
             clock.step = Some(Step {
                 by_ns: back_ns,
@@ -106,7 +110,7 @@ impl Clocks {
     }
 }
 
-/// Converts a time difference between two frames, which overflows only in damaged files.
+/// Converts time differences between frames, which overflow only in damaged files.
 fn saturated(nanoseconds: i128) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
@@ -137,6 +141,12 @@ mod tests {
         let (times, notes) = relative(&[(0, 900), (0, 300), (0, 310), (0, 20), (0, 25)]);
         assert_eq!(times, [0, 0, 10, 10, 15]);
         assert_eq!(notes.clock_steps, 2);
+        // Damaged times may add up to more than fits the note.
+        let century = 100 * 365 * 86_400_000;
+        let back: Vec<(u32, i128)> = (0..8).map(|n| (0, -n * century)).collect();
+        let (times, notes) = relative(&back);
+        assert_eq!((times, notes.clock_steps), (vec![0; 8], 7));
+        assert_eq!(notes.stepped_back_ns, u64::MAX);
         // Times before 1970 work, too.
         let (times, _) = relative(&[(0, 10), (0, -500), (0, -499)]);
         assert_eq!(times, [0, 0, 1]);
