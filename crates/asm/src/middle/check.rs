@@ -144,11 +144,10 @@ fn counts_after(items: &[Item], flow: &FlowGraph, item: usize) -> bool {
             Some(Item::Micro(micro)) if micro.template.shifts_indirectly() => return true,
             Some(Item::Micro(_)) => {}
             // A hint, the end or a junction.
-            _ => {
-                if seen.insert(next) {
-                    open.extend(flow.successors[next].iter().map(|edge| edge.to));
-                }
+            _ if seen.insert(next) => {
+                open.extend(flow.successors[next].iter().map(|edge| edge.to));
             }
+            _ => {}
         }
     }
     false
@@ -505,7 +504,7 @@ fn first_read(items: &[Item], id: VariableId) -> Option<SourcePlace> {
 
 /// Warns if control can run past the last instruction.
 pub fn end(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
-    let (_, falls) = flow.reachable();
+    let falls = flow.reachable()[flow.end()];
     let Some(last) = items.iter().rev().find_map(Item::micro) else {
         return;
     };

@@ -20,6 +20,16 @@ pub struct Edge {
     pub awaited: Vec<SignalRef>,
 }
 
+impl Edge {
+    /// An edge on which no signal has arrived for certain.
+    fn without_signals(to: usize) -> Self {
+        Self {
+            to,
+            awaited: Vec::new(),
+        }
+    }
+}
+
 /// The control-flow graph of a program.
 ///
 /// Its nodes are the items, the end of the program, and *junctions*: all indirect jumps with the
@@ -50,13 +60,14 @@ impl FlowGraph {
     }
 
     /// The node that stands for the end of the program, after the items and before the junctions.
-    fn end(&self) -> usize {
+    #[must_use]
+    pub fn end(&self) -> usize {
         self.items()
     }
 
-    /// Returns the nodes reachable from the start, and whether the end is reachable.
+    /// Returns which nodes are reachable from the start.
     #[must_use]
-    pub fn reachable(&self) -> (Vec<bool>, bool) {
+    pub fn reachable(&self) -> Vec<bool> {
         let mut seen = vec![false; self.nodes()];
         let mut open = vec![0];
         while let Some(node) = open.pop() {
@@ -64,8 +75,7 @@ impl FlowGraph {
                 open.extend(self.successors[node].iter().map(|edge| edge.to));
             }
         }
-        let end = seen[self.end()];
-        (seen, end)
+        seen
     }
 }
 
@@ -79,11 +89,7 @@ impl Junctions {
     /// Returns the edges of an indirect jump, and adds its junction to the graph if it is new.
     fn edges_to(&mut self, targets: &[usize], successors: &mut Vec<Vec<Edge>>) -> Vec<Edge> {
         let edges = |targets: &[usize]| -> Vec<Edge> {
-            let edge = |&to| Edge {
-                to,
-                awaited: Vec::new(),
-            };
-            targets.iter().map(edge).collect()
+            targets.iter().copied().map(Edge::without_signals).collect()
         };
         if targets.len() < 2 {
             return edges(targets);
@@ -110,12 +116,7 @@ struct Exit {
 pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnostic>) -> FlowGraph {
     let mut flow = FlowGraph {
         successors: (0..items.len())
-            .map(|i| {
-                vec![Edge {
-                    to: i + 1,
-                    awaited: Vec::new(),
-                }]
-            })
+            .map(|i| vec![Edge::without_signals(i + 1)])
             .chain([Vec::new()])
             .collect(),
         targets: vec![None; items.len()],
@@ -200,10 +201,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
                 to: last + 1,
                 awaited,
             }),
-            (_, true) => edges.push(Edge {
-                to: last + 1,
-                awaited: Vec::new(),
-            }),
+            (_, true) => edges.push(Edge::without_signals(last + 1)),
             (None, false) => {}
         }
         flow.successors[last] = edges;

@@ -297,7 +297,7 @@ fn transfers(
 
 /// Warns at the first instruction of each unreachable stretch.
 fn unreachable(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
-    let (reached, _) = flow.reachable();
+    let reached = flow.reachable();
     let mut inside = false;
     for (i, item) in items.iter().enumerate() {
         let Some(micro) = item.micro() else { continue };

@@ -39,8 +39,9 @@ pub struct Returns<'a> {
 
 /// An instruction that loads a label's address into a register.
 struct AddressLoad {
-    item: usize,
     label: Option<usize>,
+    /// The call for which it loads the address, if this is evident.
+    call: Option<usize>,
 }
 
 impl Subroutines {
@@ -172,8 +173,8 @@ impl<'a> Returns<'a> {
                     if writes {
                         let label = loaded_label(micro)?;
                         loads.push(AddressLoad {
-                            item: i,
                             label: resolve(label, micro.scope),
+                            call: self.call_of(i),
                         });
                     }
                 }
@@ -189,19 +190,17 @@ impl<'a> Returns<'a> {
             return None;
         }
         let inside = inside.map(|at| self.subroutines.ranges[at]);
-        let calls: Vec<Option<usize>> = loads.iter().map(|load| self.call_of(load.item)).collect();
-        let selective = inside.filter(|&range| self.only_called(range, &calls));
+        let selective = inside.filter(|&range| self.only_called(range, &loads));
         let mut found: Vec<usize> = loads
             .iter()
-            .zip(&calls)
-            .filter(|(_, call)| {
+            .filter(|load| {
                 let Some((first, end)) = selective else {
                     return true;
                 };
-                let target = call.and_then(|call| self.targets[call]);
+                let target = load.call.and_then(|call| self.targets[call]);
                 target.is_none_or(|target| (first..end).contains(&target))
             })
-            .filter_map(|(load, _)| load.label)
+            .filter_map(|load| load.label)
             .chain(self.subroutines.reentries.iter().copied())
             .collect();
         found.sort_unstable();
@@ -220,8 +219,8 @@ impl<'a> Returns<'a> {
     }
 
     /// Whether control enters the range only through calls.
-    fn only_called(&self, (first, end): (usize, usize), calls: &[Option<usize>]) -> bool {
-        let calls: FxHashSet<usize> = calls.iter().copied().flatten().collect();
+    fn only_called(&self, (first, end): (usize, usize), loads: &[AddressLoad]) -> bool {
+        let calls: FxHashSet<usize> = loads.iter().filter_map(|load| load.call).collect();
         let inside = |at: usize| (first..end).contains(&at);
         let branches_in = (0..self.items.len())
             .any(|at| !inside(at) && self.targets[at].is_some_and(inside) && !calls.contains(&at));

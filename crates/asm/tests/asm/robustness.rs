@@ -366,7 +366,7 @@ fn thousands_of_indirect_jumps_assemble() {
         + &each(2_000, &|n| format!("immed[x, l{n}#]\n"))
         + &each(2_000, &|n| format!("l{n}#:\nrtn[x]\n"));
     let from_subroutines = to_loaded_labels.replace("rtn[x]\n", ".subroutine\nrtn[x]\n.endsub\n");
-    let chain = ".reg x\nimmed[x, 0]\n".to_owned()
+    let chain = head.to_owned()
         + &each(1_500, &|n| {
             let (next, other) = (n + 1, n + 2);
             format!(

@@ -19,8 +19,6 @@ pub(super) struct Clocks {
     first_ns: Option<i128>,
     /// Time of the last frame, nanoseconds since the first.
     latest_ns: u64,
-    /// Sum of all steps, which may exceed the largest one that a note can hold.
-    stepped_back_ns: i128,
     /// Clocks by interface.
     interfaces: Vec<InterfaceClock>,
 }
@@ -74,8 +72,8 @@ impl Clocks {
             // The old clock is back: it was never set, a few frames were just late.
             if wanted_ns > latest_ns + LEAST_STEP_NS && before_ns >= latest_ns - LEAST_STEP_NS {
                 notes.clock_steps -= 1;
-                self.stepped_back_ns -= step.by_ns;
-                notes.stepped_back_ns = saturated(self.stepped_back_ns);
+                let sum_ns = &mut notes.stepped_back_ns;
+                *sum_ns = sum_ns.saturating_sub(saturated(step.by_ns));
                 notes.reordered += step.frames - 1;
                 clock.offset_ns -= step.by_ns;
                 clock.step = None;
@@ -89,8 +87,8 @@ impl Clocks {
         clock.last_ns = Some(time_ns);
         if back_ns > LEAST_STEP_NS && was_set {
             notes.clock_steps += 1;
-            self.stepped_back_ns += back_ns;
-            notes.stepped_back_ns = saturated(self.stepped_back_ns);
+            let sum_ns = &mut notes.stepped_back_ns;
+            *sum_ns = sum_ns.saturating_add(saturated(back_ns));
             clock.offset_ns += back_ns;
             clock.step = Some(Step {
                 by_ns: back_ns,
@@ -110,7 +108,7 @@ impl Clocks {
     }
 }
 
-/// Converts time differences between frames, which overflow only in damaged files.
+/// Converts a time difference between two frames, which overflows only in damaged files.
 fn saturated(nanoseconds: i128) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
