@@ -143,8 +143,9 @@ impl ClassCounts {
 mod tests {
     use super::{ClassCounts, RowClass};
     use crate::results::Results;
+    use crate::selection::select;
     use crate::study::Study;
-    use crate::verdict::{rows, select};
+    use crate::verdict::rows;
 
     const TEXT: &str = r#"
 name = "s"

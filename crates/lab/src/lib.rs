@@ -5,7 +5,7 @@
 //! ```no_run
 //! use std::path::Path;
 //! use std::sync::atomic::AtomicBool;
-//! use npsim_lab::{campaign::Campaign, output, places::SearchPath, points::points, studies, verdict};
+//! use npsim_lab::{campaign::Campaign, output, places::SearchPath, points::points, selection, studies, verdict};
 //!
 //! let study = studies::find("baseline")?;
 //! let places = SearchPath::new(None, None);
@@ -18,7 +18,7 @@
 //!     observe: &[],
 //! };
 //! let results = campaign.run(points(&study, true)?, &AtomicBool::new(false), &())?;
-//! let rows = verdict::rows(&study, &results, &verdict::select(&study, &[])?);
+//! let rows = verdict::rows(&study, &results, &selection::select(&study, &[])?);
 //! output::write(Path::new("results"), &study, &results, &rows, true)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -63,6 +63,7 @@ pub mod replicates;
 pub mod results;
 mod rounding;
 pub mod sample;
+pub mod selection;
 pub mod sensitivity;
 pub mod setting_value;
 pub mod static_counts;

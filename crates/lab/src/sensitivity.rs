@@ -16,6 +16,7 @@ use npsim_project::problem::Problems;
 use crate::campaign::Campaign;
 use crate::points::{Point, points};
 use crate::results::Results;
+use crate::selection;
 use crate::sensitivity::knobs::{Knob, Knobs, Move};
 use crate::sensitivity::report::{Base, SensitivityReport};
 use crate::verdict::{self, Comparison};
@@ -56,9 +57,9 @@ impl SensitivityPlan {
     /// Returns an error if a name or an id is unknown or a system cannot be read.
     pub fn new(campaign: &Campaign<'_>, question: &Question) -> Result<Self, Problems> {
         let study = campaign.study;
-        let wanted = verdict::select(study, &question.ids)?;
+        let wanted = selection::select(study, &question.ids)?;
         let counted = |point: &Point| {
-            point.run == 0 && wanted.iter().any(|row| verdict::needs(study, row, point))
+            point.run == 0 && wanted.iter().any(|row| selection::needs(study, row, point))
         };
         let mut all: Vec<Point> = points(study, campaign.quick)?;
         all.retain(counted);
@@ -157,7 +158,7 @@ impl SensitivityPlan {
         results: &Results,
     ) -> Result<SensitivityReport, Problems> {
         let study = campaign.study;
-        let wanted = verdict::select(study, &question.ids)?;
+        let wanted = selection::select(study, &question.ids)?;
         let rows = |of: &[usize]| -> Vec<Comparison> {
             let part = Results {
                 points: of.iter().map(|&at| results.points[at].clone()).collect(),

@@ -141,7 +141,7 @@ mod tests {
                     && row.shape.is_none()
                     && row.measured.iter().all(|it| it.curves().is_empty());
                 for ready in [&whole, &quick].into_iter().filter(|_| !stated) {
-                    let needed = ready.iter().any(|p| crate::verdict::needs(study, row, p));
+                    let needed = ready.iter().any(|p| crate::selection::needs(study, row, p));
                     assert!(needed, "{name} {} is measured nowhere", row.id);
                 }
             }

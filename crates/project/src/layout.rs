@@ -1,5 +1,8 @@
 //! Allocation in a memory: places fixed by the user, and others fitted around them.
 
+use std::iter;
+use std::ops::Range;
+
 /// A named range of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
@@ -19,6 +22,9 @@ pub struct MemoryLayout {
     /// Populated bytes.
     pub size: u64,
     taken: Vec<Region>,
+    /// The gaps between the ranges. A project of many thousand ranges packs nearly all of them, so
+    /// the gaps to search are few.
+    free: Vec<Range<u64>>,
 }
 
 /// Why a range cannot be allocated.
@@ -40,6 +46,7 @@ impl MemoryLayout {
             name: name.into(),
             size,
             taken: Vec::new(),
+            free: iter::once(0..size).collect(),
         }
     }
 
@@ -57,18 +64,22 @@ impl MemoryLayout {
             .checked_add(size)
             .filter(|end| *end <= self.size)
             .ok_or(NoPlace::Outside)?;
-        if let Some(other) = self.taken.iter().find(|r| r.start < end && start < r.end) {
+        // All ranges below the populated end are disjoint, so they end in the order they start.
+        let at = self.taken.partition_point(|r| r.end <= start);
+        if let Some(other) = self.taken.get(at).filter(|r| r.start < end) {
             return Err(NoPlace::Overlap(other.clone()));
         }
-        let at = self.taken.partition_point(|r| r.start < start);
-        self.taken.insert(
-            at,
-            Region {
-                name: name.into(),
-                start,
-                end,
-            },
-        );
+        let gap = self.free.partition_point(|gap| gap.end < end);
+        if let Some(&Range {
+            start: low,
+            end: high,
+        }) = self.free.get(gap)
+        {
+            let rest = [low..start, end..high];
+            self.free
+                .splice(gap..=gap, rest.into_iter().filter(|r| !r.is_empty()));
+        }
+        self.record(name.into(), start, end);
         Ok(())
     }
 
@@ -83,33 +94,27 @@ impl MemoryLayout {
         size: u64,
         align: u64,
     ) -> Result<u64, NoPlace> {
-        let mut start = from.next_multiple_of(align);
         let mut largest = 0;
-        for region in self.taken.iter().filter(|r| r.end > from) {
-            if start + size <= region.start {
-                break;
+        for gap in &self.free {
+            let start = gap.start.max(from).next_multiple_of(align);
+            let room = gap.end.saturating_sub(start);
+            if size <= room {
+                self.reserve(name, start, size)?;
+                return Ok(start);
             }
-            largest = largest.max(region.start.saturating_sub(start));
-            start = start.max(region.end.next_multiple_of(align));
+            largest = largest.max(room);
         }
-        if start + size > self.size {
-            return Err(NoPlace::Full(largest.max(self.size.saturating_sub(start))));
-        }
-        self.reserve(name, start, size)?;
-        Ok(start)
+        Err(NoPlace::Full(largest))
     }
 
     /// Records a range beyond the populated memory that a device answers.
     pub fn attach(&mut self, name: impl Into<String>, start: u64, size: u64) {
+        self.record(name.into(), start, start + size);
+    }
+
+    fn record(&mut self, name: String, start: u64, end: u64) {
         let at = self.taken.partition_point(|r| r.start < start);
-        self.taken.insert(
-            at,
-            Region {
-                name: name.into(),
-                start,
-                end: start + size,
-            },
-        );
+        self.taken.insert(at, Region { name, start, end });
     }
 
     /// Returns the allocated ranges, in address order.
@@ -121,6 +126,9 @@ impl MemoryLayout {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
     use super::{MemoryLayout, NoPlace, Region};
 
     #[test]
@@ -158,5 +166,37 @@ mod tests {
         assert_eq!(space.reserve("y", 32, 33), Err(NoPlace::Outside));
         assert_eq!(space.reserve("y", u64::MAX, 2), Err(NoPlace::Outside));
         assert_eq!(space.reserve("y", 32, 32), Ok(()));
+    }
+
+    /// Places by a search of all ranges, which the gaps must agree with.
+    fn first_fit(space: &MemoryLayout, from: u64, size: u64, align: u64) -> Option<u64> {
+        let candidates = (from..space.size).filter(|at| at.is_multiple_of(align));
+        let mut fitting = candidates.filter(|at| {
+            let end = at + size;
+            end <= space.size
+                && space
+                    .regions()
+                    .iter()
+                    .all(|r| r.end <= *at || end <= r.start)
+        });
+        fitting.next()
+    }
+
+    proptest! {
+        #[test]
+        fn gaps_agree_with_a_search_of_all_ranges(
+            ranges in vec((any::<bool>(), 0..130u64, 1..20u64, 0..5u32), 0..24),
+        ) {
+            let mut space = MemoryLayout::new("scratch", 128);
+            for (fixed, at, size, align) in ranges {
+                if fixed {
+                    let free = first_fit(&space, at, size, 1) == Some(at);
+                    prop_assert_eq!(space.reserve("fixed", at, size).is_ok(), free);
+                } else {
+                    let expected = first_fit(&space, at, size, 1 << align);
+                    prop_assert_eq!(space.place("fitted", at, size, 1 << align).ok(), expected);
+                }
+            }
+        }
     }
 }

@@ -327,10 +327,11 @@ fn suggestion<'a>(
         return format!("did you mean `{near}`?");
     }
     let all: Vec<_> = known.into_iter().map(|name| format!("`{name}`")).collect();
-    if all.is_empty() {
-        return format!("there is no {what} in the project");
+    match all.as_slice() {
+        [] => format!("there is no {what} in the project"),
+        [only] => format!("there is only {only}"),
+        all => format!("choose one of {}", all.join(", ")),
     }
-    format!("there is {}", all.join(", "))
 }
 
 /// Returns the names by which sources identify the chip: its own, both as it is and in the form

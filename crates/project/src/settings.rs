@@ -597,7 +597,7 @@ fn entries(
             }
         })
         .collect();
-    let problem = problem.note(format!("there are {}", known.join(", ")));
+    let problem = problem.note(format!("choose one of {}", known.join(", ")));
     let near = closest(
         key,
         names.iter().map(String::as_str).filter(|n| !n.is_empty()),
@@ -634,7 +634,7 @@ fn refused(setting: &Setting, error: &KeyError, grammar: &Grammar<'_>) -> Proble
         before => format!("`{}`", before.join(".")),
     };
     let problem = setting.wrong(format!("there is no `{unknown}` in {place}"));
-    let problem = problem.note(format!("there are {}", known.join(", ")));
+    let problem = problem.note(format!("choose one of {}", known.join(", ")));
     match closest(unknown, known.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem,

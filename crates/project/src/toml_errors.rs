@@ -184,7 +184,7 @@ impl KeyError {
                     message: format!("there is no key `{key}` in {}", section(above, kind)),
                     help: Some(match closest(key, known.iter().copied()) {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("there are {}", all.join(", ")),
+                        None => format!("choose one of {}", all.join(", ")),
                     }),
                 }
             }
@@ -394,7 +394,7 @@ fn unknown_word(name: &str, word: &str, known: &[&'static str]) -> KeyExplanatio
         }
         _ => KeyExplanation {
             message: format!("{name} cannot be \"{word}\""),
-            help: near.or_else(|| Some(format!("there are {}", all.join(", ")))),
+            help: near.or_else(|| Some(format!("choose one of {}", all.join(", ")))),
         },
     }
 }

@@ -10,7 +10,7 @@ use npsim_lab::campaign::Progress;
 use npsim_lab::points::Point;
 use npsim_lab::results::{CachedPoint, Results};
 use npsim_lab::store::PointOutcome;
-use npsim_lab::{output, verdict};
+use npsim_lab::{output, selection, verdict};
 use npsim_project::problem::Problems;
 
 use crate::bench::Bench;
@@ -135,7 +135,7 @@ impl Bench {
             let rows = verdict::rows(
                 campaign.study,
                 &results,
-                &verdict::select(campaign.study, &[]).expect("rows"),
+                &selection::select(campaign.study, &[]).expect("rows"),
             );
             output::write(campaign.results, campaign.study, &results, &rows, false).expect("files");
         });

@@ -7,7 +7,7 @@ use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 use npsim_lab::verdict::{Comparison, Verdict};
-use npsim_lab::{output, profiles, verdict};
+use npsim_lab::{output, profiles, selection, verdict};
 
 use crate::bench::Bench;
 use crate::root;
@@ -160,7 +160,7 @@ impl Bench {
     fn judged(&self, text: &str) -> (Study, Results, Vec<Comparison>) {
         let study = Study::parse("study", text).expect("a study");
         let results = self.run(text, 2);
-        let wanted = verdict::select(&study, &[]).expect("rows");
+        let wanted = selection::select(&study, &[]).expect("rows");
         let rows = verdict::rows(&study, &results, &wanted);
         (study, results, rows)
     }
@@ -304,7 +304,7 @@ fn points_behind_a_model_are_run_for_its_row() {
         let row = &study.published[nth];
         let needs = points
             .iter()
-            .filter(|point| verdict::needs(&study, row, point));
+            .filter(|point| selection::needs(&study, row, point));
         needs.map(Point::shown).collect::<Vec<_>>()
     };
     assert_eq!(needed(0).len(), 3);

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use npsim_lab::points::points;
 use npsim_lab::results::PointChip;
+use npsim_lab::selection::needs;
 use npsim_lab::studies;
 use npsim_lab::study::SubjectKind;
-use npsim_lab::verdict::needs;
 use npsim_project::{Overrides, Project};
 
 use crate::root;

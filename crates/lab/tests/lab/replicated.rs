@@ -3,7 +3,7 @@
 use npsim_lab::estimate::Estimate;
 use npsim_lab::replicates::{equal_runs, single_runs};
 use npsim_lab::study::Study;
-use npsim_lab::{output, verdict};
+use npsim_lab::{output, selection, verdict};
 
 use crate::bench::Bench;
 use crate::dumbbell::{DUMBBELL, bench, values};
@@ -55,7 +55,7 @@ fn written(bench: &Bench, text: &str, name: &str) -> String {
     let rows = verdict::rows(
         &study,
         &results,
-        &verdict::select(&study, &[]).expect("rows"),
+        &selection::select(&study, &[]).expect("rows"),
     );
     let folder = bench.path("out");
     output::write(&folder, &study, &results, &rows, false).expect("written");
@@ -164,7 +164,7 @@ fn equal_runs_of_a_row_have_no_interval() {
         verdict::rows(
             &study,
             &results,
-            &verdict::select(&study, &[]).expect("rows"),
+            &selection::select(&study, &[]).expect("rows"),
         )
     };
     for row in judged(&at_once()) {

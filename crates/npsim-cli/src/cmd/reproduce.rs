@@ -16,7 +16,7 @@ use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::tables::reproduced;
 use npsim_lab::verdict::Comparison;
-use npsim_lab::{output as files, profiles, studies, verdict};
+use npsim_lab::{output as files, profiles, selection, studies, verdict};
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
@@ -101,13 +101,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut study = studies::find(name)?;
     study.overrides.clone_from(&arguments.set);
     study.replace_systems(&arguments.system)?;
-    let wanted = verdict::select(&study, &arguments.ids)?;
+    let wanted = selection::select(&study, &arguments.ids)?;
     let quick = arguments.lab.quick;
     let all = points(&study, quick)?;
     let part = !arguments.ids.is_empty();
     let mut points = all.clone();
     if part {
-        points.retain(|point| wanted.iter().any(|row| verdict::needs(&study, row, point)));
+        points.retain(|point| {
+            wanted
+                .iter()
+                .any(|row| selection::needs(&study, row, point))
+        });
     }
     let file = studies::is_file_name(name).then(|| Path::new(name));
     let places = SearchPath::new(file, arguments.lab.root.as_deref());
@@ -166,7 +170,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     tell_faults(&results);
     tell_unsettled(&results);
-    let asked = part.then(|| verdict::asked(&study, &wanted));
+    let asked = part.then(|| selection::asked(&study, &wanted));
     tell_gaps(&study, &results, asked.as_ref());
     tell_equal_runs(&study, &results);
     let tally = tally(&results);
@@ -322,7 +326,7 @@ fn whole_page(
         return Ok(None);
     };
     let (folder, study) = (campaign.results, campaign.study);
-    let mut rows = verdict::rows(study, &results, &verdict::select(study, &[])?);
+    let mut rows = verdict::rows(study, &results, &selection::select(study, &[])?);
     rows.push(profiles::row(study, &results));
     let page = files::write(folder, study, &results, &rows, campaign.quick)?;
     Ok(Some(page))

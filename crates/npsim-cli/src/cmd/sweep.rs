@@ -14,7 +14,7 @@ use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 use npsim_lab::tables::measurements;
 use npsim_lab::task::Task;
-use npsim_lab::{output as files, verdict};
+use npsim_lab::{output as files, selection, verdict};
 use npsim_session::text_table::TextTable;
 
 use super::format::{self, Format};
@@ -103,7 +103,7 @@ fn write(
     whole: bool,
 ) -> anyhow::Result<ExitCode> {
     let study = campaign.study;
-    let wanted = verdict::select(study, &[])?;
+    let wanted = selection::select(study, &[])?;
     let rows = verdict::rows(study, results, &wanted);
     let page = if whole {
         let folder = campaign.results;

@@ -541,8 +541,8 @@ fn every_key_and_measure_of_goals_is_described() {
         let dir = Dir::new().with("p.toml", project);
         let done = dir
             .npsim("check-exercise p.toml")
-            .expect(1, &["there are "]);
-        let known = done.err.split_once("there are ").expect("a list").1;
+            .expect(1, &["choose one of "]);
+        let known = done.err.split_once("choose one of ").expect("a list").1;
         let known = known.lines().next().expect("a line");
         let names: Vec<&str> = known.split(['`', '"']).skip(1).step_by(2).collect();
         assert!(names.len() > 10, "{names:?}");

@@ -95,7 +95,7 @@ fn a_path_that_leads_nowhere_names_its_neighbours() {
         ("chp.profile=x", "did you mean `chip`?"),
         ("chp.profile=x", "no `chp` in a project file"),
         ("me.forwrd.id=4", "did you mean `me.forward`?"),
-        ("me.7.id=4", "there are 0 or `forward`, 1 or `transmit`"),
+        ("me.7.id=4", "choose one of 0 or `forward`, 1 or `transmit`"),
         ("queue.X.channel=1", "the project has no [[queue]]"),
         ("me.forward=1", "say which of its keys"),
         ("me=1", "`me` is a list of tables"),
