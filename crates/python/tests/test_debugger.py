@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from scapy.layers.inet import IP
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
 
 import npsim
 
@@ -65,8 +70,16 @@ def test_bookmarks_lead_back(forward: npsim.Project, debugger: npsim.Debugger) -
     assert other.view() == debugger.view()
 
 
-def test_it_stands_where_a_run_has_been(forward: npsim.Project, debugger: npsim.Debugger) -> None:
-    words = debugger.memory("scratch", 0x100, 16)
-    debugger.goto("400us")
+def test_goto_gives_the_memory_of_a_run(forward: npsim.Project, tmp_path: Path) -> None:
+    frame = bytes(Ether(dst="02:00:00:00:01:00") / IP(src="10.1.0.77", dst="10.2.0.1") / bytes(40))
+    wrpcap(str(tmp_path / "one.pcap"), [Ether(frame)])
+    debugger = forward.debug(trace=tmp_path / "one.pcap")
+    debugger.goto("80us")
+    debugger.goto("40us")
     chip = forward.chip()
-    assert list(words) == list(chip.memory("scratch", 0x100, 16))
+    chip.feed(frame)
+    chip.run_for("40us")
+    assert debugger.cycle == chip.now
+    words = list(debugger.memory("dram", 0, 0x4000))
+    assert any(words), "the frame is in its buffer"
+    assert words == list(chip.memory("dram", 0, 0x4000))

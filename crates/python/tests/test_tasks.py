@@ -53,6 +53,9 @@ def test_a_packet_without_an_answer_gives_its_buffer_back() -> None:
     chip.run_for("1ms")
     assert chip.departures() == []
     assert chip.stats["gpp"]["silent"] == [{"answered": 0, "silent": 1, "given_up": 0}]
+    idle = forwarder(Silent).chip()
+    idle.run_for("1ms")
+    assert chip.stats["buffers"] == idle.stats["buffers"]
     state = chip.save()
     chip.restore(state)
 
