@@ -46,11 +46,13 @@ fn shipped(text: &str) -> NetworkFile {
 }
 
 /// Runs to the end; returns the network, its results, and the observations.
-fn ran(file: &NetworkFile, step: Time) -> (Network, Results, Seen) {
+fn ran(file: &NetworkFile, threads: usize, step: Time) -> (Network, Results, Seen) {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
     let outside = Simulation::new(file.topology.clone()).expect("a network");
-    let mut network = Network::new(outside, systems).expect("chips");
+    let mut network = Network::new(outside, systems)
+        .expect("chips")
+        .with_threads(threads);
     let begin = network.outside().counters();
     let mut seen = Seen {
         topology: file.topology.clone(),
@@ -91,7 +93,7 @@ const WITHDRAWN: &str = include_str!("../../../../traces/networks/withdrawn-chip
 #[test]
 fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
     let file = shipped(WITHDRAWN);
-    let (network, results, seen) = ran(&file, file.until);
+    let (network, results, seen) = ran(&file, 1, file.until);
     let node = &results.routers[0];
     assert_eq!(node.strange, 0, "all that the core sends is carried");
     let flow = |name: &str| {
@@ -166,16 +168,16 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
 #[test]
 fn messages_are_the_same_in_steps_and_on_two_threads() {
     let file = shipped(&WITHDRAWN.replace("until = \"8s\"", "until = \"300ms\""));
-    let text = |step| {
-        let (_, results, seen) = ran(&file, step);
+    let text = |threads, step| {
+        let (_, results, seen) = ran(&file, threads, step);
         (
             serde_json::to_string(&results).expect("JSON"),
             seen.messages,
         )
     };
-    let one = text(file.until);
+    let one = text(1, file.until);
     assert!(!one.1.is_empty());
-    assert!(text(777_777_777) == one);
+    assert!(text(2, 777_777_777) == one, "in steps on two threads");
 }
 
 /// Three forwarders in a row: the time to live of datagrams ends at each of them, and the messages
@@ -215,7 +217,7 @@ fn a_traceroute_through_three_chips() {
         ).unwrap();
     }
     let file = shipped(&text);
-    let (_, results, seen) = ran(&file, file.until);
+    let (_, results, seen) = ran(&file, 1, file.until);
     for (number, flow) in results.flows.iter().enumerate() {
         let (told, arrived) = (flow.messages, flow.delivered / (100 - 28));
         if number == 3 {
@@ -251,7 +253,7 @@ fn hosts_answer_who_asks_for_their_addresses() {
         [[link]]\nname = \"far\"\nbetween = [\"w\", \"b\"]\nrate = \"1Gbps\"\ndelay = \"50us\"\n\
         [[flow]]\nname = \"tcp\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"sack\"\nstep = \"2ms\"\nbytes = 100000\nhost = { min_rto = \"5ms\" }\n";
     let file = shipped(text);
-    let (_, results, seen) = ran(&file, file.until);
+    let (_, results, seen) = ran(&file, 1, file.until);
     let router = &results.routers[0];
     assert_eq!(
         router.routes,
