@@ -231,63 +231,6 @@ mod tests {
     const CAPACITY: u64 = 125_000_000;
     const MS: u64 = 1_000_000;
 
-    #[test]
-    fn rates_come_to_what_was_worked_out_by_hand() {
-        let usual = RcpSettings::for_capacity(CAPACITY);
-        let careful = RcpSettings {
-            target: 118_750_000,
-            beta: 1_000_000,
-            ..usual
-        };
-        for (name, parameters, rate, rtt, input, queue, expected) in [
-            ("R1", usual, 6_250_000, 100, 0, 0, 6_500_000),
-            ("R2", usual, 6_250_000, 100, 62_500_000, 0, 6_375_000),
-            (
-                "R3",
-                usual,
-                12_500_000,
-                100,
-                125_000_000,
-                1_000_000,
-                12_460_000,
-            ),
-            (
-                "R4",
-                usual,
-                12_500_000,
-                100,
-                187_500_000,
-                6_250_000,
-                12_000_000,
-            ),
-            (
-                "R5",
-                usual,
-                12_500_000,
-                10,
-                250_000_000,
-                1_250_000,
-                2_500_000,
-            ),
-            ("R6", usual, 124_000_000, 100, 0, 0, 125_000_000),
-            ("R7", usual, 1_000, 10, 250_000_000, 12_500_000, 1_000),
-            (
-                "R8",
-                careful,
-                10_000_000,
-                200,
-                100_000_000,
-                500_000,
-                10_021_052,
-            ),
-            ("R9", usual, 7_654_321, 100, 125_000_000, 0, 7_654_321),
-        ] {
-            // `input` bytes per second for 10 ms.
-            let got = update(&parameters, rate, 10 * MS, rtt * MS, input / 100, queue);
-            assert_eq!(got, expected, "{name}");
-        }
-    }
-
     /// (a) and (b): packets of 1000 bytes with 0.1 s and 500 bytes with 0.3 s have a mean of 1/6 s.
     #[test]
     fn the_average_follows_longer_times_faster_than_shorter_ones() {

@@ -80,7 +80,7 @@ fn after_a_timeout_blocks_say_what_need_not_be_sent_again() {
 
 #[test]
 fn the_last_segments_are_rescued() {
-    // With a window of data left, 95 and the last one are lost: no SACK block above reports 99.
+    // 90 and the last segment are lost: no SACK block above 99 can report it.
     let mut rig = rig();
     rig.drop_once(&[90, 99]);
     rig.run();
