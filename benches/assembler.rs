@@ -8,9 +8,9 @@ use npsim_benches::large_source;
 const LINES: usize = 50_000;
 
 /// A single source without includes.
-struct Only(String);
+struct SingleFile(String);
 
-impl Includes for Only {
+impl Includes for SingleFile {
     fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
         if including.is_some() {
             return Err("the bench has one source".to_owned());
@@ -20,7 +20,7 @@ impl Includes for Only {
 }
 
 fn assembler(criterion: &mut Criterion) {
-    let source = Only(large_source(LINES));
+    let source = SingleFile(large_source(LINES));
     assert_eq!(source.0.lines().count(), LINES);
     let options = Options {
         control_store_words: 8192,

@@ -36,7 +36,7 @@ impl Times {
     }
 
     /// The time within which this percentage of them finished.
-    fn within(&self, part: usize) -> f64 {
+    fn percentile(&self, part: usize) -> f64 {
         self.0[(self.0.len() * part).div_ceil(100) - 1]
     }
 }
@@ -71,7 +71,7 @@ fn travel(_: &mut Criterion) {
             at += STRETCH;
             timeline.goto(at);
         });
-        times.within(50)
+        times.percentile(50)
     };
     let end = last + STRETCH * TIMES as u64;
     let mut random = Random::new(1, 0);
@@ -84,8 +84,8 @@ fn travel(_: &mut Criterion) {
         "debugger: a stretch of {STRETCH} cycles takes {:.1} ms; a jump costs at most {:.1} \
          stretches, half of them {:.1}; {states} states in {} MiB",
         stretch * 1e3,
-        jumps.within(100) / stretch,
-        jumps.within(50) / stretch,
+        jumps.percentile(100) / stretch,
+        jumps.percentile(50) / stretch,
         bytes >> 20
     );
     drop(timeline);
@@ -97,10 +97,10 @@ fn travel(_: &mut Criterion) {
     println!(
         "debugger: a step back takes {:.1} ms, 95 % of them at most {:.1} ms; {:.1} and {:.1} \
          stretches",
-        steps.within(50) * 1e3,
-        steps.within(95) * 1e3,
-        steps.within(50) / stretch,
-        steps.within(95) / stretch
+        steps.percentile(50) * 1e3,
+        steps.percentile(95) * 1e3,
+        steps.percentile(50) / stretch,
+        steps.percentile(95) / stretch
     );
     // The first instruction of a program is executed once, at the start, so the way back to
     // it is the whole millisecond.

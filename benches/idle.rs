@@ -56,7 +56,7 @@ fn replay(system: &(Project, Vec<Program>), capture: &Capture, idle: Idle) -> u6
 
 /// Sends a thousand packets over ten minutes, all of which must leave; returns their
 /// number.
-fn few(system: &(Project, Vec<Program>)) -> u64 {
+fn run_few_frames(system: &(Project, Vec<Program>)) -> u64 {
     let (project, programs) = system;
     let traffic = Load {
         rate: Some(FEW.0.parse().expect("a rate")),
@@ -100,11 +100,11 @@ fn idle(criterion: &mut Criterion) {
                 bencher.iter(|| replay(&system, capture, Idle::Skipped));
             });
         }
-        assert!(few(&system) >= 1_000);
+        assert!(run_few_frames(&system) >= 1_000);
         group.bench_function(
             format!("{name}, 1,000 packets over ten minutes"),
             |bencher| {
-                bencher.iter(|| few(&system));
+                bencher.iter(|| run_few_frames(&system));
             },
         );
         let (file, capture) = &captures[0];

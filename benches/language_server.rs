@@ -15,7 +15,7 @@ const ROUNDS: usize = 20;
 /// Number of changes in a row, as from a key that is held down.
 const BURST: usize = 30;
 /// Within this time a response appears immediate.
-const AT_ONCE: Duration = Duration::from_millis(100);
+const INSTANT_LIMIT: Duration = Duration::from_millis(100);
 
 /// Every request, with the text that it refers to and its additional parameter. `|` marks
 /// the position.
@@ -71,15 +71,15 @@ impl Editor {
             "initialize",
             json!({ "capabilities": {}, "workspaceFolders": folders }),
         );
-        editor.tell("initialized", json!({}));
+        editor.notify("initialized", json!({}));
         let (uri, text) = (&editor.uri, &editor.text);
         let document = json!({ "uri": uri, "languageId": "uc", "version": 1, "text": text });
-        editor.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        editor.notify("textDocument/didOpen", json!({ "textDocument": document }));
         editor.settle();
         editor
     }
 
-    fn tell(&self, method: &str, parameters: Value) {
+    fn notify(&self, method: &str, parameters: Value) {
         let message = Notification::new(method.to_owned(), parameters);
         let sent = self.connection.sender.send(message.into());
         sent.expect("the server listens");
@@ -155,7 +155,7 @@ impl Editor {
         self.version += 1;
         let document = json!({ "uri": self.uri, "version": self.version });
         let changes = json!([{ "range": range, "text": text }]);
-        self.tell(
+        self.notify(
             "textDocument/didChange",
             json!({ "textDocument": document, "contentChanges": changes }),
         );
@@ -215,13 +215,13 @@ fn answers(_: &mut Criterion) {
             percentile(&mut own, 95),
         );
     }
-    let at_once = all.iter().filter(|it| **it <= AT_ONCE).count();
+    let at_once = all.iter().filter(|it| **it <= INSTANT_LIMIT).count();
     println!(
         "language server: {} answers in {LINES} lines, each behind a change: {:.1} % within \
          {} ms; median {:.1} ms, 95 % within {:.1} ms",
         all.len(),
         100.0 * at_once as f64 / all.len() as f64,
-        AT_ONCE.as_millis(),
+        INSTANT_LIMIT.as_millis(),
         percentile(&mut all, 50),
         percentile(&mut all, 95),
     );

@@ -143,7 +143,7 @@ impl KernelResult for Simulation {
 }
 
 /// Continues a run without interruption.
-fn on() -> ControlFlow<()> {
+fn keep_running() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -196,7 +196,7 @@ fn forwarder(criterion: &mut Criterion) {
         bencher.iter(|| {
             watched(&mut |simulation, links| {
                 let mut collector = Collector::new(simulation.chip());
-                simulation.run_watched(links, &mut collector, &mut |_, _| on());
+                simulation.run_watched(links, &mut collector, &mut |_, _| keep_running());
                 black_box(collector.finish(simulation.now()));
             });
         });
@@ -206,7 +206,7 @@ fn forwarder(criterion: &mut Criterion) {
             watched(&mut |simulation, links| {
                 let window = TimeWindow::default().cycles(project.capacity.hertz);
                 let mut recorder = Recorder::new(sink(), "bench", simulation.chip(), window);
-                simulation.run_watched(links, &mut recorder, &mut |_, _| on());
+                simulation.run_watched(links, &mut recorder, &mut |_, _| keep_running());
                 black_box(recorder.finish(simulation.now()).expect("a sink takes all"));
             });
         });
@@ -255,7 +255,7 @@ fn router(criterion: &mut Criterion) {
     let profiled = || {
         let (mut simulation, mut links) = start();
         let mut collector = Collector::new(simulation.chip());
-        simulation.run_watched(&mut links, &mut collector, &mut |_, _| on());
+        simulation.run_watched(&mut links, &mut collector, &mut |_, _| keep_running());
         black_box(collector.finish(simulation.now()));
         links.traffic.sent_frames
     };

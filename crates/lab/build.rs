@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use toml::Table;
 
 /// What decides no result: how results are drawn, and sources that a run reads as inputs.
-const NO_PART: &[&str] = &["npsim-report", "npsim-microcode"];
+const IRRELEVANT_CRATES: &[&str] = &["npsim-report", "npsim-microcode"];
 /// Folders of a crate that are not built into it, or that are inputs, which have marks of their own.
 const NOT_BUILT: &[&str] = &["tests", "benches", "examples", "studies"];
 
@@ -48,7 +48,7 @@ fn hash_of_sources(root: &Path, paths: &[(String, String)]) -> String {
     while let Some(name) = left.pop() {
         let next = dependencies_of(&root.join(path_of(paths, &name)));
         let next = next.filter(|next| paths.iter().any(|(known, _)| known == next));
-        for next in next.filter(|next| !NO_PART.contains(&next.as_str())) {
+        for next in next.filter(|next| !IRRELEVANT_CRATES.contains(&next.as_str())) {
             if found.insert(next.clone()) {
                 left.push(next);
             }

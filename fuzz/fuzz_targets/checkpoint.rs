@@ -18,7 +18,7 @@ use npsim_fuzz::forwarder;
 use sha2::{Digest, Sha256};
 
 /// Bytes before those covered by the digest: eight of the kind, four of the format, and the digest.
-const FRONT: usize = 44;
+const PREFIX_BYTES: usize = 44;
 
 struct Genuine {
     /// Kind and format.
@@ -36,7 +36,7 @@ fn genuine() -> &'static Genuine {
         let taken = Checkpoint::take(&RunOrigin::default(), &mut session, 0).expect("a state");
         taken.write(file.path()).expect("written");
         let bytes = std::fs::read(file.path()).expect("it is there");
-        let (length, rest) = bytes[FRONT..].split_first_chunk().expect("a length");
+        let (length, rest) = bytes[PREFIX_BYTES..].split_first_chunk().expect("a length");
         let (header, packed) = rest.split_at(u32::from_le_bytes(*length) as usize);
         let mut state = Vec::new();
         ZlibDecoder::new(packed).read_to_end(&mut state).expect("packed");
@@ -58,14 +58,14 @@ fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
 }
 
 /// A file of header and state.
-fn whole(header: &[u8], state: &[u8]) -> Vec<u8> {
+fn checkpoint_file(header: &[u8], state: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(state).expect("in memory");
     let state = encoder.finish().expect("in memory");
-    sealed(&[&(header.len() as u32).to_le_bytes(), header, &state].concat())
+    with_digest(&[&(header.len() as u32).to_le_bytes(), header, &state].concat())
 }
 
-fn sealed(rest: &[u8]) -> Vec<u8> {
+fn with_digest(rest: &[u8]) -> Vec<u8> {
     [&genuine().kind, &Sha256::digest(rest)[..], rest].concat()
 }
 
@@ -76,9 +76,9 @@ fuzz_target!(|input: &[u8]| {
     let Genuine { header, state, .. } = genuine();
     let bytes = match what {
         0 => rest.to_vec(),
-        1 => sealed(rest),
-        2 => whole(&edited(header, rest), state),
-        _ => whole(header, &edited(state, rest)),
+        1 => with_digest(rest),
+        2 => checkpoint_file(&edited(header, rest), state),
+        _ => checkpoint_file(header, &edited(state, rest)),
     };
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(&bytes).expect("written");

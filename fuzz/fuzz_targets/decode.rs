@@ -14,12 +14,12 @@ fuzz_target!(|input: &[u8]| {
         .map(|bytes| bytes.iter().fold(0, |word, &b| word << 8 | u64::from(b)))
         .collect();
     for &word in &words {
-        one(word);
+        check_word(word);
     }
     program(words);
 });
 
-fn one(word: u64) {
+fn check_word(word: u64) {
     for contexts in [ContextMode::Eight, ContextMode::Four] {
         let target = Target::with_mode(contexts);
         match decode_in(word, target) {

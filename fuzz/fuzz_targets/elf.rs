@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use npsim::xscale::Program;
 
 /// The number of addresses queried in each range of memory.
-const ASKED: usize = 64;
+const ADDRESSES_PER_RANGE: usize = 64;
 
 fuzz_target!(|input: &[u8]| {
     match Program::read(input) {
@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
             let _ = program.address_of("main");
             for range in program.memory.iter().chain(&program.code) {
                 assert!(range.start <= range.end, "{range:?}");
-                for address in range.clone().step_by(4).take(ASKED).chain([range.end]) {
+                for address in range.clone().step_by(4).take(ADDRESSES_PER_RANGE).chain([range.end]) {
                     let _ = program.place(address);
                     let _ = program.function(address);
                     let _ = program.begins_function(address);

@@ -10,14 +10,14 @@ fuzz_target!(|input: &[u8]| {
         Ok(mut image) => {
             let bytes = image.to_file_bytes();
             assert_eq!(Image::from_file_bytes(&bytes).as_ref(), Ok(&image));
-            look_at(&image);
+            display_image(&image);
             let values: Vec<(String, u32)> = image
                 .imports
                 .iter()
                 .map(|import| (import.name.clone(), u32::from(import.address)))
                 .collect();
             if image.link(&values).is_ok() {
-                look_at(&image);
+                display_image(&image);
             }
         }
         Err(error) => assert!(!error.to_string().is_empty()),
@@ -27,16 +27,16 @@ fuzz_target!(|input: &[u8]| {
     {
         let again = Image::from_hex(&words_text(&image)).expect("what was written reads");
         assert_eq!(again.words, image.words);
-        look_at(&image);
+        display_image(&image);
     }
     if let Ok(image) = Image::from_be_bytes(input) {
         assert_eq!(image.to_be_bytes(), input);
-        look_at(&image);
+        display_image(&image);
     }
 });
 
 /// Everything that displays an image.
-fn look_at(image: &Image) {
+fn display_image(image: &Image) {
     let _ = disassemble(image);
     let _ = listing(image);
     for address in 0..=image.words.len() {

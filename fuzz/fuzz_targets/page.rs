@@ -11,7 +11,7 @@ use npsim_web::{Answer, Playground};
 use serde_json::Value;
 
 /// The maximum cycles of a request: more would only take longer.
-const MOST_CYCLES: u64 = 5000;
+const MAX_CYCLES: u64 = 5000;
 
 /// Sources of the system.
 fn sources() -> &'static [(String, Vec<u8>)] {
@@ -47,7 +47,7 @@ fn bounded(line: &[u8]) -> Vec<u8> {
             }
             Some(_) => {
                 let cycles = fields.get("cycles").and_then(Value::as_u64);
-                let cycles = cycles.unwrap_or(MOST_CYCLES).min(MOST_CYCLES);
+                let cycles = cycles.unwrap_or(MAX_CYCLES).min(MAX_CYCLES);
                 fields.insert("cycles".to_owned(), cycles.into());
             }
             None => {}

@@ -11,7 +11,7 @@ use npsim_asm::{Severity, codes};
 
 use super::analysis::Analysis;
 use super::definitions::place;
-use super::diagnostics::{Diagnostic, converted};
+use super::diagnostics::{Diagnostic, convert_diagnostic};
 use super::position::{Edit, Place};
 use super::text::Text;
 use super::workspace::Workspace;
@@ -35,9 +35,9 @@ impl Workspace {
     #[must_use]
     pub fn actions(&self, path: &Path, range: &Range<usize>) -> Vec<Action> {
         let mut found: Vec<Action> = Vec::new();
-        for analysis in self.about(path) {
+        for analysis in self.analyses_of(path) {
             for message in analysis.diagnostics() {
-                let shown = { converted(analysis, message).into_iter() }
+                let shown = { convert_diagnostic(analysis, message).into_iter() }
                     .find(|it| it.place.path == path && touch(&it.place.range, range));
                 let Some(diagnostic) = shown else { continue };
                 let mut offer = |title: String, edits, preferred| {
@@ -81,7 +81,7 @@ impl Workspace {
         message: &npsim_asm::Diagnostic,
     ) -> Option<(String, Edit)> {
         let name = analysis.place(message.primary.span)?;
-        let needed = self.about(&name.path).any(|it| is_used(it, &name));
+        let needed = self.analyses_of(&name.path).any(|it| is_used(it, &name));
         let text = &analysis.texts[message.primary.span.file.0 as usize];
         let range = (!needed)
             .then(|| declaration(text, &name.range))

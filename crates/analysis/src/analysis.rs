@@ -245,7 +245,7 @@ impl Analysis {
                     name: &row.name,
                     live: row.live.iter().chain(&row.live_out).collect(),
                 });
-                told(rows.collect(), &self.words_of(image, path, line))
+                descriptions(rows.collect(), &self.words_of(image, path, line))
             }
             NameKind::Signal => {
                 let signals = image.signals.iter();
@@ -255,7 +255,7 @@ impl Analysis {
                     name: &row.name,
                     live: row.live.iter().collect(),
                 });
-                told(rows.collect(), &self.words_of(image, path, line))
+                descriptions(rows.collect(), &self.words_of(image, path, line))
             }
             NameKind::Label => {
                 let stem = symbol.name.trim_end_matches('#');
@@ -282,10 +282,10 @@ struct Row<'a> {
 }
 
 /// Maximum number of ranges shown for a register.
-const MOST_RANGES: usize = 4;
+const MAX_RANGES: usize = 4;
 
 /// Describes the rows that apply to some of the words, or all rows with their ranges if none does.
-fn told(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
+fn descriptions(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
     let here = |row: &Row<'_>| {
         let mut live = row.live.iter();
         live.any(|range| words.iter().any(|address| range.touches(*address)))
@@ -293,7 +293,7 @@ fn told(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
     if rows.iter().any(here) {
         rows.retain(here);
     }
-    let mut told: Vec<String> = rows
+    let mut descriptions: Vec<String> = rows
         .iter()
         .map(|row| {
             // If a name has a single register, the addresses add nothing.
@@ -307,14 +307,14 @@ fn told(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
                 (first, last) if first == last => first.to_string(),
                 (first, last) => format!("{first} to {last}"),
             };
-            let mut ranges: Vec<String> = row.live.iter().take(MOST_RANGES).map(words).collect();
-            if row.live.len() > MOST_RANGES {
+            let mut ranges: Vec<String> = row.live.iter().take(MAX_RANGES).map(words).collect();
+            if row.live.len() > MAX_RANGES {
                 ranges.push("others".to_owned());
             }
             format!("{} in words {}", row.text, ranges.join(", "))
         })
         .collect();
     let mut seen = BTreeSet::new();
-    told.retain(|text| seen.insert(text.clone()));
-    told
+    descriptions.retain(|text| seen.insert(text.clone()));
+    descriptions
 }

@@ -69,14 +69,17 @@ impl Workspace {
     #[must_use]
     pub fn callers(&self, path: &Path, name: &str) -> Vec<Call> {
         let mut users: BTreeMap<String, (Vec<CallItem>, Vec<Place>)> = BTreeMap::new();
-        for analysis in self.about(path) {
+        for analysis in self.analyses_of(path) {
             let uses = analysis.sources.expansions().iter();
             for used in uses.filter(|it| it.name == name) {
                 let Some(place) = analysis.place(used.call) else {
                     continue;
                 };
-                let (key, from) = match user(analysis, used) {
-                    Some(user) => (user.to_owned(), self.macros(&place.path, user)),
+                let (key, from) = match containing_macro(analysis, used) {
+                    Some(containing_macro) => (
+                        containing_macro.to_owned(),
+                        self.macros(&place.path, containing_macro),
+                    ),
                     None => (
                         format!("/{}", place.path.display()),
                         vec![program(analysis, &place)],
@@ -96,9 +99,9 @@ impl Workspace {
     #[must_use]
     pub fn callees(&self, path: &Path, name: &str) -> Vec<Call> {
         let mut uses: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
-        for analysis in self.about(path) {
+        for analysis in self.analyses_of(path) {
             for used in analysis.sources.expansions() {
-                if user(analysis, used) != Some(name) {
+                if containing_macro(analysis, used) != Some(name) {
                     continue;
                 }
                 let Some(place) = analysis.place(used.call) else {
@@ -142,7 +145,7 @@ fn program(analysis: &Analysis, used: &Place) -> CallItem {
 }
 
 /// The name of the macro that contains the use of an expansion; `None` for plain text.
-fn user<'a>(analysis: &'a Analysis, used: &Expansion) -> Option<&'a str> {
+fn containing_macro<'a>(analysis: &'a Analysis, used: &Expansion) -> Option<&'a str> {
     let parent = analysis.sources.expansion(used.parent)?;
     (used.parent != ExpansionId::ROOT).then_some(parent.name.as_str())
 }

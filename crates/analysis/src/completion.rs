@@ -49,7 +49,7 @@ fn completion(workspace: &Workspace, spot: &Spot) -> Completion {
         list.words(vocabulary::FUNCTIONS, ItemKind::Function);
         list.defines(workspace, spot);
     } else if context.depth > 0 {
-        inside(workspace, spot, &context, &mut list);
+        operand_completions(workspace, spot, &context, &mut list);
     } else if context.closed {
         list.words(vocabulary::OPTIONS, ItemKind::Keyword);
     } else if before.is_empty() || before.ends_with("#:") {
@@ -89,7 +89,7 @@ fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
     // A file shared by several programs may be for several chips; mnemonics of any of them are
     // offered.
     let generation = workspace
-        .about(&spot.path)
+        .analyses_of(&spot.path)
         .map(|analysis| analysis.root.options.generation)
         .max()
         .unwrap_or_default();
@@ -117,7 +117,7 @@ fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
 }
 
 /// The completions of an operand.
-fn inside(workspace: &Workspace, spot: &Spot, context: &Context, list: &mut List) {
+fn operand_completions(workspace: &Workspace, spot: &Spot, context: &Context, list: &mut List) {
     let first = context.depth == 1 && !context.closed;
     if context.inner == "inp_state" {
         list.states();
@@ -243,7 +243,7 @@ impl List {
 
     /// Adds the names that can be used at the place: signals, and all others if `all`.
     fn symbols(&mut self, workspace: &Workspace, spot: &Spot, all: bool) {
-        for analysis in workspace.about(&spot.path) {
+        for analysis in workspace.analyses_of(&spot.path) {
             let scopes: BTreeSet<usize> = analysis
                 .files(&spot.path)
                 .map(|file| {
@@ -284,7 +284,7 @@ impl List {
                 self.add(&known.name, ItemKind::Constant, value, doc);
             }
         }
-        for analysis in workspace.about(&spot.path) {
+        for analysis in workspace.analyses_of(&spot.path) {
             for (name, value) in &analysis.root.options.defines {
                 let doc = Some("Defined by the project.".to_owned());
                 self.add(name, ItemKind::Constant, value.clone(), doc);

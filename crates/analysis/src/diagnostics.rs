@@ -35,18 +35,18 @@ impl Workspace {
     /// grouped by file, and in order of place within a file.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.gathered(self.analyses().iter(), |_| true)
+        self.collect_diagnostics(self.analyses().iter(), |_| true)
     }
 
     /// The messages about the programs that contain a file, or about the file as part of a project.
     #[must_use]
     pub fn diagnostics_about(&self, path: &Path) -> Vec<Diagnostic> {
-        self.gathered(self.about(path), |place| place.contains(&path))
+        self.collect_diagnostics(self.analyses_of(path), |place| place.contains(&path))
     }
 
     /// The messages of these programs, and of projects selected by their file and the file that
     /// contains the error.
-    fn gathered<'a>(
+    fn collect_diagnostics<'a>(
         &self,
         analyses: impl Iterator<Item = &'a Analysis>,
         counts: impl Fn([&Path; 2]) -> bool,
@@ -64,7 +64,7 @@ impl Workspace {
                 d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Severity::Note
             };
             for diagnostic in analysis.diagnostics().iter().filter(told) {
-                converted(analysis, diagnostic)
+                convert_diagnostic(analysis, diagnostic)
                     .into_iter()
                     .for_each(&mut add);
             }
@@ -88,7 +88,7 @@ impl Workspace {
 }
 
 /// A message with its notes and its help, each on a separate line.
-fn whole(message: &str, notes: &[String], help: Option<&String>) -> String {
+fn message_with_notes(message: &str, notes: &[String], help: Option<&String>) -> String {
     let notes = notes.iter().map(|note| format!("\nnote: {note}"));
     let help = help.map(|help| format!("\nhelp: {help}"));
     notes
@@ -98,7 +98,10 @@ fn whole(message: &str, notes: &[String], help: Option<&String>) -> String {
 
 /// Converts a message of the assembler. A message about a macro's text is shown where the macro is
 /// used, and as a hint in the macro.
-pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec<Diagnostic> {
+pub fn convert_diagnostic(
+    analysis: &Analysis,
+    diagnostic: &npsim_asm::Diagnostic,
+) -> Vec<Diagnostic> {
     let primary = &diagnostic.primary;
     let calls: Vec<_> = analysis
         .sources
@@ -108,7 +111,7 @@ pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec
     if !primary.text.is_empty() {
         message = format!("{message}: {}", primary.text);
     }
-    let message = whole(&message, &diagnostic.notes, diagnostic.help.as_ref());
+    let message = message_with_notes(&message, &diagnostic.notes, diagnostic.help.as_ref());
     let mut related: Vec<(Place, String)> = Vec::new();
     let mut relate = |span: Span, text: String| {
         related.extend(analysis.place(span).map(|place| (place, text)));
@@ -129,7 +132,7 @@ pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec
     }
     let shown = |span: Span, repeated| Diagnostic {
         // Definitions from the command line and the like have no place in a text.
-        place: { analysis.place(span) }.unwrap_or_else(|| beginning(&analysis.root.main)),
+        place: { analysis.place(span) }.unwrap_or_else(|| start_of_file(&analysis.root.main)),
         severity: diagnostic.level,
         repeated,
         code: Some(diagnostic.code),
@@ -143,7 +146,7 @@ pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec
 }
 
 /// The place for a message about a file as a whole.
-fn beginning(path: &Path) -> Place {
+fn start_of_file(path: &Path) -> Place {
     Place::new(path, &Arc::new(LineIndex::new("")), 0..0)
 }
 
@@ -151,7 +154,7 @@ fn problem(path: &Path, problem: &Problem) -> Diagnostic {
     let excerpt = problem.excerpt.as_ref();
     Diagnostic {
         place: excerpt.map_or_else(
-            || beginning(path),
+            || start_of_file(path),
             |at| {
                 let text = Arc::new(LineIndex::new(Arc::clone(&at.text)));
                 Place::new(path, &text, at.span.clone())
@@ -160,7 +163,7 @@ fn problem(path: &Path, problem: &Problem) -> Diagnostic {
         severity: Severity::Error,
         repeated: false,
         code: None,
-        message: whole(&problem.message, &problem.notes, problem.help.as_ref()),
+        message: message_with_notes(&problem.message, &problem.notes, problem.help.as_ref()),
         related: Vec::new(),
     }
 }

@@ -20,7 +20,7 @@ impl Workspace {
     /// The innermost macro use at a place, fully expanded.
     #[must_use]
     pub fn expansion(&self, spot: &Spot) -> Option<Expanded> {
-        { self.about(&spot.path) }.find_map(|analysis| expanded(analysis, spot))
+        { self.analyses_of(&spot.path) }.find_map(|analysis| expanded(analysis, spot))
     }
 }
 

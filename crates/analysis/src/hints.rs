@@ -30,7 +30,7 @@ impl Workspace {
     #[must_use]
     pub fn hints(&self, path: &Path, range: &Range<usize>) -> Option<Vec<Hint>> {
         let text = self.documents.text(path)?;
-        let analysis = self.about(path).find(|it| it.image().is_some())?;
+        let analysis = self.analyses_of(path).find(|it| it.image().is_some())?;
         let image = analysis.image()?;
         let mut found = names(analysis, path, range);
         found.extend(lines(analysis, image, path, &text));
@@ -50,8 +50,8 @@ fn names(analysis: &Analysis, path: &Path, range: &Range<usize>) -> Vec<Hint> {
     });
     here.filter_map(|(id, symbol)| {
         let offset = symbol.place.hi as usize;
-        let asked = (range.start..=range.end).contains(&offset);
-        let names = asked.then(|| analysis.places(id))?;
+        let requested = (range.start..=range.end).contains(&offset);
+        let names = requested.then(|| analysis.places(id))?;
         (!names.is_empty()).then(|| Hint {
             offset,
             label: format!("= {}", names.join(", ")),

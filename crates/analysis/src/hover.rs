@@ -16,7 +16,7 @@ use super::vocabulary;
 use super::workspace::{Spot, Workspace};
 
 /// Maximum number of meanings shown for one text.
-const MOST_USES: usize = 3;
+const MAX_USES: usize = 3;
 
 /// The meaning of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ fn describe(workspace: &Workspace, spot: &Spot) -> Option<(String, Range<usize>)
         .or_else(|| symbol(workspace, spot))
         .or_else(|| macro_text(workspace, spot, word))
         .or_else(|| define(workspace, spot, word))
-        .or_else(|| register_of_the_chip(word, &context))
+        .or_else(|| chip_register(word, &context))
         .or_else(|| {
             let word = vocabulary::find(word)?;
             Some(format!("```uc\n{}\n```\n{}", word.syntax, word.doc))
@@ -177,7 +177,7 @@ fn csr_text(what: &str, info: &CsrInfo) -> String {
     text
 }
 
-fn register_of_the_chip(word: &str, context: &Context) -> Option<String> {
+fn chip_register(word: &str, context: &Context) -> Option<String> {
     let cap = || find_csr(cap_csr::all(), word).map(|row| csr_text("chip-wide CSR", row));
     let msf =
         || find_csr(msf_csr::all(), word).map(|row| csr_text("media interface register", row));
@@ -197,8 +197,8 @@ fn symbol(workspace: &Workspace, spot: &Spot) -> Option<String> {
         }
     }
     // A macro's own names refer to something different at each use.
-    let more = texts.len().saturating_sub(MOST_USES);
-    texts.truncate(MOST_USES);
+    let more = texts.len().saturating_sub(MAX_USES);
+    texts.truncate(MAX_USES);
     if more > 0 {
         texts.push(format!("and {more} more uses"));
     }
@@ -272,7 +272,7 @@ fn define(workspace: &Workspace, spot: &Spot, word: &str) -> Option<String> {
 }
 
 fn project_define(workspace: &Workspace, spot: &Spot, word: &str) -> Option<String> {
-    workspace.about(&spot.path).find_map(|analysis| {
+    workspace.analyses_of(&spot.path).find_map(|analysis| {
         let defines = &analysis.root.options.defines;
         let (_, value) = defines.iter().find(|(name, _)| name == word)?;
         let from = match &analysis.root.project {

@@ -11,7 +11,7 @@ use super::workspace::{Spot, Workspace};
 #[must_use]
 pub fn keys(workspace: &Workspace, spot: &Spot, word: &str) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
-    for analysis in workspace.about(&spot.path) {
+    for analysis in workspace.analyses_of(&spot.path) {
         if !analysis
             .root
             .options
@@ -36,14 +36,19 @@ pub fn keys(workspace: &Workspace, spot: &Spot, word: &str) -> Vec<Place> {
 fn key(text: &str, word: &str) -> Option<Range<usize>> {
     let table = DeTable::parse(text).ok()?;
     let mut named: Vec<(usize, Range<usize>)> = Vec::new();
-    look(table.get_ref(), word, true, &mut named);
+    collect_places(table.get_ref(), word, true, &mut named);
     let (_, place) = named.into_iter().max_by_key(|(length, _)| *length)?;
     Some(place)
 }
 
 /// Collects the places, each with the length of the word that it accounts for. At the top level,
 /// the name is that of the project.
-fn look(table: &DeTable<'_>, word: &str, top: bool, named: &mut Vec<(usize, Range<usize>)>) {
+fn collect_places(
+    table: &DeTable<'_>,
+    word: &str,
+    top: bool,
+    named: &mut Vec<(usize, Range<usize>)>,
+) {
     for (name, value) in table {
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("name", DeValue::String(text)) if !top => {
@@ -56,11 +61,11 @@ fn look(table: &DeTable<'_>, word: &str, top: bool, named: &mut Vec<(usize, Rang
                 let own = defines.iter().find(|(name, _)| name.get_ref() == word);
                 named.extend(own.map(|(name, _)| (word.len(), name.span())));
             }
-            (_, DeValue::Table(inner)) => look(inner, word, false, named),
+            (_, DeValue::Table(inner)) => collect_places(inner, word, false, named),
             (_, DeValue::Array(entries)) => {
                 for entry in entries {
                     if let DeValue::Table(inner) = entry.get_ref() {
-                        look(inner, word, false, named);
+                        collect_places(inner, word, false, named);
                     }
                 }
             }
@@ -74,7 +79,7 @@ mod tests {
     use super::key;
 
     #[test]
-    fn parts_of_names_lead_to_the_longest() {
+    fn longest_matching_project_name_is_found() {
         let text = "name = \"TX\"\n[[ring]]\nname = \"TX_RING\"\n[[me]]\nid = 0\n\
                     define = { TX_RING_DEPTH = 3 }\n";
         let shown = |word: &str| key(text, word).map(|place| &text[place]);

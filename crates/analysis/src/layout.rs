@@ -17,7 +17,7 @@ impl Workspace {
         // Project files are in another language.
         let text = (!is_toml(path)).then(|| self.documents.text(path))??;
         let formatted = format(&text);
-        let asked = |start: usize| {
+        let requested = |start: usize| {
             range.is_none_or(|range| {
                 let first = text.line_start(range.start);
                 // A selection of whole lines ends where the next one begins.
@@ -30,12 +30,12 @@ impl Workspace {
         };
         let lines = text.split('\n').zip(formatted.split('\n'));
         let mut edits: Vec<Edit> = { text.starts().iter().zip(lines) }
-            .filter(|(start, (old, new))| old != new && asked(**start))
+            .filter(|(start, (old, new))| old != new && requested(**start))
             .map(|(start, (old, new))| edit(*start..start + old.len(), new))
             .collect();
         // The missing newline at the end of the last line.
         let last = text.line_start(text.len());
-        if last < text.len() && asked(last) {
+        if last < text.len() && requested(last) {
             match edits.last_mut() {
                 Some(edit) if edit.place.range.start == last => edit.text.push('\n'),
                 _ => edits.push(edit(text.len()..text.len(), "\n")),

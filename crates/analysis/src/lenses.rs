@@ -27,7 +27,7 @@ impl Workspace {
     pub fn lenses(&self, path: &Path) -> Option<Vec<Lens>> {
         let text = self.documents.text(path)?;
         let mut found = Vec::new();
-        for analysis in self.about(path).filter(|it| it.root.main == path) {
+        for analysis in self.analyses_of(path).filter(|it| it.root.main == path) {
             let Some(image) = analysis.image() else {
                 continue;
             };
@@ -44,7 +44,7 @@ impl Workspace {
                 title: format!("{words} of {room} words{project}{share}"),
             });
         }
-        let images: Vec<&Image> = self.about(path).filter_map(Analysis::image).collect();
+        let images: Vec<&Image> = self.analyses_of(path).filter_map(Analysis::image).collect();
         let mut sizes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for image in &images {
             for (used, size) in image.expansions.iter().zip(words_of_uses(image)) {
@@ -52,7 +52,7 @@ impl Workspace {
             }
         }
         // If a profile has several programs, the first one is used.
-        let shares = { self.about(path) }.find_map(|it| Shares::of(self, it));
+        let shares = { self.analyses_of(path) }.find_map(|it| Shares::of(self, it));
         for known in &text.definitions().macros {
             let uses = sizes
                 .get(known.name.as_str())

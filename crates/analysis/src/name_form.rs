@@ -35,7 +35,7 @@ mod tests {
     use super::{is_physical, is_plain, split_sigil};
 
     #[test]
-    fn names_are_taken_apart() {
+    fn sigils_are_split_from_names() {
         assert_eq!(split_sigil("$$x"), ("$$", "x"));
         assert_eq!(split_sigil("n$x"), ("n$", "x"));
         assert_eq!(split_sigil("next"), ("", "next"));
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn physical_names_are_known() {
+    fn physical_names_are_recognised() {
         for name in ["a5", "@b16", "s1", "L7#"] {
             assert!(is_physical(name), "{name}");
         }

@@ -84,7 +84,7 @@ impl Workspace {
         for Part { whole, place, name } in blocks(&text) {
             add(&name, String::new(), SymbolKind::Block, whole, place);
         }
-        if let Some(analysis) = self.about(path).next() {
+        if let Some(analysis) = self.analyses_of(path).next() {
             for symbol in &analysis.index.symbols {
                 if symbol.expansion != ExpansionId::ROOT
                     || analysis.path(symbol.place) != Some(path)
@@ -147,7 +147,7 @@ fn blocks(text: &Text) -> Vec<Part> {
 
 /// Maximum depth of an outline; deeper items are put on the last level. Editors receive it as
 /// nested objects.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Nests each row in the last one that contains it.
 fn nested(rows: Vec<OutlineItem>) -> Vec<OutlineItem> {
@@ -164,7 +164,7 @@ fn nested(rows: Vec<OutlineItem>) -> Vec<OutlineItem> {
         while { open.last() }.is_some_and(|outer| row.whole.end > outer.whole.end) {
             close(&mut open);
         }
-        if open.len() == DEEPEST {
+        if open.len() == MAX_DEPTH {
             close(&mut open);
         }
         open.push(row);
@@ -177,10 +177,10 @@ fn nested(rows: Vec<OutlineItem>) -> Vec<OutlineItem> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEEPEST, OutlineItem, SymbolKind, nested};
+    use super::{MAX_DEPTH, OutlineItem, SymbolKind, nested};
 
     #[test]
-    fn deep_blocks_have_the_last_level_in_common() {
+    fn blocks_beyond_the_depth_limit_share_the_last_level() {
         let row = |at: usize| OutlineItem {
             name: at.to_string(),
             detail: String::new(),
@@ -190,11 +190,11 @@ mod tests {
             children: Vec::new(),
         };
         let mut level = nested((0..100).map(row).collect());
-        for depth in 1..DEEPEST {
+        for depth in 1..MAX_DEPTH {
             assert_eq!(level.len(), 1, "level {depth}");
             level = level.remove(0).children;
         }
-        assert_eq!(level.len(), 100 - DEEPEST + 1);
+        assert_eq!(level.len(), 100 - MAX_DEPTH + 1);
         assert!(level.iter().all(|row| row.children.is_empty()));
     }
 }

@@ -31,8 +31,8 @@ impl LineIndex {
     #[must_use]
     pub fn starts(&self) -> &[usize] {
         self.starts.get_or_init(|| {
-            let behind = self.text.match_indices('\n').map(|(at, _)| at + 1);
-            std::iter::once(0).chain(behind).collect()
+            let line_starts = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(line_starts).collect()
         })
     }
 
@@ -137,7 +137,7 @@ mod tests {
     use super::LineIndex;
 
     #[test]
-    fn lines_are_counted_by_their_ends() {
+    fn lines_are_counted_by_line_endings() {
         let text = LineIndex::new("a\r\n\nend");
         assert_eq!(text.starts(), [0, 3, 4]);
         assert_eq!(

@@ -71,7 +71,7 @@ fn symbols<'a>(
     }
     let range = word_at(&spot.text, spot.offset).ok_or("there is no name here")?;
     let word = &spot.text.code()[range];
-    let from_project = workspace.about(&spot.path).any(|analysis| {
+    let from_project = workspace.analyses_of(&spot.path).any(|analysis| {
         let defines = &analysis.root.options.defines;
         defines.iter().any(|(name, _)| name == word)
     });

@@ -18,9 +18,9 @@ use super::paths::canonical;
 use super::settings::Settings;
 
 /// Maximum depth at which folders are searched for projects.
-const DEEPEST: usize = 6;
+const MAX_DEPTH: usize = 6;
 /// Maximum number of folders that are searched.
-const MOST_FOLDERS: usize = 4000;
+const MAX_FOLDERS: usize = 4000;
 
 /// A source that is assembled.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Projects {
     /// Searches again: project files may have been added, removed or changed.
     pub fn search(&mut self, documents: &Documents) {
         let on = documents.files();
-        let mut budget = MOST_FOLDERS;
+        let mut budget = MAX_FOLDERS;
         let mut files = Vec::new();
         for folder in &self.folders {
             find(on, folder, 0, &mut budget, &mut files);
@@ -98,7 +98,7 @@ impl Projects {
     /// were new ones.
     pub fn reach(&mut self, source: &Path, documents: &Documents) -> bool {
         let mut found = false;
-        for folder in source.ancestors().skip(1).take(DEEPEST) {
+        for folder in source.ancestors().skip(1).take(MAX_DEPTH) {
             let file = folder.join(FILE_NAME);
             if !self.files.contains(&file) && documents.files().is_file(&file) {
                 self.files.push(file);
@@ -162,7 +162,7 @@ impl Projects {
                 .iter()
                 .flat_map(|root| root.include.iter().cloned()),
         );
-        let above = source.ancestors().skip(1).take(DEEPEST);
+        let above = source.ancestors().skip(1).take(MAX_DEPTH);
         include.extend(above.map(|folder| folder.join("lib")));
         let mut seen = BTreeSet::new();
         include.retain(|it| is_folder(documents.files(), it) && seen.insert(canonical(it)));
@@ -218,7 +218,7 @@ pub fn is_folder(on: &dyn Files, path: &Path) -> bool {
 }
 
 fn find(on: &dyn Files, folder: &Path, depth: usize, budget: &mut usize, files: &mut Vec<PathBuf>) {
-    if depth > DEEPEST || *budget == 0 {
+    if depth > MAX_DEPTH || *budget == 0 {
         return;
     }
     *budget -= 1;

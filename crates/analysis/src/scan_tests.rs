@@ -1,7 +1,7 @@
 use super::{Text, context_at, first_word_at, word_at};
 
 #[test]
-fn words_with_sigils_labels_and_directives() {
+fn words_include_sigils_labels_and_directives() {
     let text = "  #define_eval x 1\nend#: br[end#]\n .reg $$data n$next @lock";
     let word = |needle: &str, add: usize| {
         let at = text.find(needle).expect("the word") + add;
@@ -24,7 +24,7 @@ fn words_with_sigils_labels_and_directives() {
 }
 
 #[test]
-fn contexts_know_the_operand() {
+fn context_identifies_the_operand() {
     let at_end = |text: &str| context_at(&Text::new(text), text.len());
     let context = at_end("l1#: alu[a, (b + 1), ");
     assert_eq!((context.head.as_str(), context.operand), ("alu", 2));
@@ -43,7 +43,7 @@ fn contexts_know_the_operand() {
 }
 
 #[test]
-fn mnemonics_may_hold_signs() {
+fn mnemonics_may_contain_punctuation() {
     let text = "go#: br_!signal[s, go#]\n  16x16_start";
     let first = |at| first_word_at(&Text::new(text), at).map(|range| &text[range]);
     assert_eq!(first(8), Some("br_!signal"));
@@ -52,7 +52,7 @@ fn mnemonics_may_hold_signs() {
 }
 
 #[test]
-fn macros_and_names_have_their_comments() {
+fn definitions_carry_their_comments() {
     let text = "; not this\n\n; put(ring, data)\n;   Puts it.\n#macro put(ring,\\\n data)\n#define N 3 ; three\n#endm\n// old\n#define F(a) (a + 1)\n#define_eval M (N)\n#macro none\n";
     let found = Text::new(text).definitions().clone();
     assert_eq!(found.macros.len(), 2);
@@ -74,7 +74,7 @@ fn macros_and_names_have_their_comments() {
 }
 
 #[test]
-fn a_statement_is_read_alone_as_it_is_in_its_text() {
+fn statement_context_is_independent_of_preceding_text() {
     let before = "#define N 3 /* two\n lines */\nl1#: nop\n.reg a \"x;\n";
     let statement = "alu[a, b, +,\\\n c], defer[";
     let (alone, whole) = (Text::new(statement), format!("{before}{statement}"));

@@ -106,7 +106,7 @@ mod tests {
     use super::operands;
 
     #[test]
-    fn operands_of_the_first_bracket_are_found() {
+    fn operands_of_the_first_bracket_pair_are_found() {
         let text = |form: &str| -> Vec<String> {
             let operands = operands(form).into_iter();
             operands.map(|at| form[at].to_owned()).collect()

@@ -5,7 +5,7 @@ use super::position::Place;
 use super::workspace::Workspace;
 
 /// Maximum number of symbols shown: a user who enters one letter wants to type on.
-const MOST: usize = 200;
+const MAX_SYMBOLS: usize = 200;
 
 /// A macro, or a name that stands for text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Workspace {
             }));
         }
         found.sort_by_key(|it| it.name.len());
-        found.truncate(MOST);
+        found.truncate(MAX_SYMBOLS);
         found
     }
 }

@@ -61,14 +61,14 @@ fn defines(found: &Definitions, name: &str) -> bool {
 
 /// The innermost macro or define around a byte that has a parameter with this name.
 fn owner(found: &Definitions, name: &str, at: usize) -> Option<Range<usize>> {
-    hiding(found, name)
+    parameter_scopes(found, name)
         .into_iter()
         .filter(|whole| whole.contains(&at))
         .min_by_key(Range::len)
 }
 
 /// The macros and defines that have a parameter with this name, from after their own names.
-fn hiding(found: &Definitions, name: &str) -> Vec<Range<usize>> {
+fn parameter_scopes(found: &Definitions, name: &str) -> Vec<Range<usize>> {
     let macros = { found.macros.iter() }
         .filter(|known| known.parameters.iter().any(|it| it == name))
         .map(|known| known.place.end..known.whole.end);
@@ -91,7 +91,7 @@ impl TextName {
             return Ok(());
         }
         let name = &self.name;
-        for analysis in workspace.about(&self.path) {
+        for analysis in workspace.analyses_of(&self.path) {
             let defines = &analysis.root.options.defines;
             if defines.iter().any(|(known, _)| known == name) {
                 return Err(format!(
@@ -130,7 +130,7 @@ impl TextName {
                 let line = text.line(taken[0].start) + 1;
                 return Err(format!("`{new}` already exists: {}:{line}", path.display()));
             }
-            let mut hidden = hiding(text.definitions(), &self.name);
+            let mut hidden = parameter_scopes(text.definitions(), &self.name);
             hidden.retain(|it| owner.is_none_or(|owner| owner.start < it.start));
             let found = words(&text, owner, &self.name, &hidden).into_iter();
             edits.extend(found.map(|range| Edit {

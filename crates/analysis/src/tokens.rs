@@ -92,7 +92,7 @@ impl Workspace {
         let mut defines: BTreeSet<&str> = every
             .flat_map(|found| found.defines.iter().map(|known| known.name.as_str()))
             .collect();
-        for analysis in self.about(path) {
+        for analysis in self.analyses_of(path) {
             let given = { analysis.root.options.defines.iter() }.map(|(name, _)| name.as_str());
             defines.extend(given);
         }
@@ -159,7 +159,7 @@ impl Workspace {
 /// contexts share it.
 fn symbols(workspace: &Workspace, path: &Path) -> BTreeMap<usize, (WordKind, bool, bool)> {
     let mut found = BTreeMap::new();
-    for analysis in workspace.about(path) {
+    for analysis in workspace.analyses_of(path) {
         let ours: Vec<FileId> = analysis.files(path).collect();
         for reference in &analysis.index.references {
             let Span { file, lo, .. } = reference.span;

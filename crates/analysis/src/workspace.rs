@@ -231,7 +231,7 @@ impl Workspace {
     /// Whether the assembler's results for the programs that contain a file are available.
     #[must_use]
     pub fn is_assembled(&self, path: &Path) -> bool {
-        self.about(path).all(Analysis::is_complete)
+        self.analyses_of(path).all(Analysis::is_complete)
     }
 
     /// The files that a root reads.
@@ -249,7 +249,7 @@ impl Workspace {
     }
 
     /// The analyses of the programs that contain a file.
-    pub(crate) fn about(&self, path: &Path) -> impl Iterator<Item = &Analysis> {
+    pub(crate) fn analyses_of(&self, path: &Path) -> impl Iterator<Item = &Analysis> {
         self.analyses
             .iter()
             .filter(move |analysis| analysis.has(path))
@@ -258,7 +258,7 @@ impl Workspace {
     /// The files of all programs in reach that contain a file, as far as they have been read.
     pub(crate) fn files_with(&self, path: &Path) -> BTreeSet<PathBuf> {
         let of_roots = self.files.values().filter(|files| files.contains(path));
-        let of_programs = self.about(path).flat_map(|it| it.definitions.keys());
+        let of_programs = self.analyses_of(path).flat_map(|it| it.definitions.keys());
         let mut all: BTreeSet<PathBuf> = of_roots.flatten().cloned().collect();
         all.extend(of_programs.cloned());
         all
@@ -270,7 +270,7 @@ impl Workspace {
     pub(crate) fn definitions(&self, path: &Path, text: &Text) -> Vec<(PathBuf, Rc<Definitions>)> {
         let mut all: BTreeMap<PathBuf, Rc<Definitions>> = BTreeMap::new();
         all.insert(path.to_path_buf(), Rc::clone(text.definitions()));
-        for analysis in self.about(path) {
+        for analysis in self.analyses_of(path) {
             for (path, found) in &analysis.definitions {
                 all.entry(path.clone()).or_insert_with(|| Rc::clone(found));
             }
@@ -298,7 +298,7 @@ impl Workspace {
     #[must_use]
     pub(crate) fn symbols_at(&self, spot: &Spot) -> Vec<(&Analysis, usize)> {
         let mut found: Vec<(&Analysis, usize)> = Vec::new();
-        for analysis in self.about(&spot.path) {
+        for analysis in self.analyses_of(&spot.path) {
             for file in analysis.files(&spot.path) {
                 let at = Span {
                     file,
@@ -322,7 +322,7 @@ impl Workspace {
     #[must_use]
     pub(crate) fn left_out(&self, path: &Path) -> Vec<Range<usize>> {
         let mut all = self
-            .about(path)
+            .analyses_of(path)
             .flat_map(|analysis| analysis.left_out(path));
         let first = all.next().unwrap_or_default();
         let everywhere = all.fold(first, |both, it| both.intersection(&it).copied().collect());
@@ -350,7 +350,7 @@ impl Workspace {
         use npsim_asm::Includes as _;
         let including = path.display().to_string();
         let folders = self
-            .about(path)
+            .analyses_of(path)
             .map(|analysis| analysis.root.include.as_slice())
             .chain([&[][..]]);
         for folders in folders {

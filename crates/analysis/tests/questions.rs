@@ -53,7 +53,7 @@ fn edited(edits: &[Edit]) -> BTreeMap<PathBuf, String> {
 }
 
 #[test]
-fn messages_have_places_and_remedies() {
+fn diagnostics_have_positions_and_fixes() {
     let broken = SOURCE.replace(".reg total step", ".reg total");
     let workspace = workspace(&[(FILE, &broken)]);
     let found = workspace.diagnostics();
@@ -69,7 +69,7 @@ fn messages_have_places_and_remedies() {
 }
 
 #[test]
-fn warning_on_a_last_line_without_an_end_can_be_silenced() {
+fn warning_on_an_unterminated_last_line_can_be_silenced() {
     let text = "again#: br[again#]\nnop";
     let workspace = workspace(&[(FILE, text)]);
     let found = workspace.diagnostics();
@@ -83,7 +83,7 @@ fn warning_on_a_last_line_without_an_end_can_be_silenced() {
 }
 
 /// The text after the action whose title begins with the given text; `None` if it is not offered.
-fn acted(text: &str, title: &str) -> Option<String> {
+fn text_after_action(text: &str, title: &str) -> Option<String> {
     let workspace = workspace(&[(FILE, text)]);
     let found = workspace.actions(Path::new(FILE), &(0..text.len()));
     let action = found.iter().find(|it| it.title.starts_with(title))?;
@@ -105,7 +105,10 @@ fn unused_declarations_can_be_removed() {
         ),
     ] {
         let (text, wanted) = (format!("{declared}{rest}"), format!("{wanted}{rest}"));
-        assert_eq!(acted(&text, "remove the declaration of `x`"), Some(wanted));
+        assert_eq!(
+            text_after_action(&text, "remove the declaration of `x`"),
+            Some(wanted)
+        );
     }
     let of_several = ["x, y, z[2]", "y, x z[2]", "y, z[2] x", "y, z[2], x[1 + 1]"];
     for (names, wanted) in of_several
@@ -115,38 +118,42 @@ fn unused_declarations_can_be_removed() {
         let text =
             |names: &str| format!(".begin\n.reg volatile {names}\nimmed[y, 1]\n.end\n{rest}");
         assert_eq!(
-            acted(&text(names), "remove the declaration of `x`"),
+            text_after_action(&text(names), "remove the declaration of `x`"),
             Some(text(wanted))
         );
     }
     let local = |names: &str| format!(".local{names}\nnop\n.endlocal\n{rest}");
     assert_eq!(
-        acted(&local(" x"), "remove the declaration"),
+        text_after_action(&local(" x"), "remove the declaration"),
         Some(local(""))
     );
 }
 
 #[test]
-fn declarations_that_one_use_of_a_macro_needs_stay() {
+fn declarations_needed_by_one_macro_use_are_kept() {
     let text = "#macro m(n)\n.begin\n.reg x\n#if (n)\nimmed[x, 1]\nalu[--, --, B, x]\n#endif\nnop\n.end\n#endm\n\
                 m(0)\nm(1)\ne#: br[e#]\n";
-    assert!(acted(text, "silence `unused-register`").is_some());
-    assert_eq!(acted(text, "remove"), None);
-    assert!(acted(&text.replace("m(1)", "m(0)"), "remove").is_some());
+    assert!(text_after_action(text, "silence `unused-register`").is_some());
+    assert_eq!(text_after_action(text, "remove"), None);
+    assert!(text_after_action(&text.replace("m(1)", "m(0)"), "remove").is_some());
     // A name passed to a macro is not declared where it is written.
     let given = "#macro m(n)\n.reg n\nnop\n#endm\nm(x)\ne#: br[e#]\n";
-    assert!(acted(given, "silence `unused-register`").is_some());
-    assert_eq!(acted(given, "remove"), None);
+    assert!(text_after_action(given, "silence `unused-register`").is_some());
+    assert_eq!(text_after_action(given, "remove"), None);
 }
 
 #[test]
-fn numbers_of_contexts_that_no_microengine_has_are_mended() {
+fn invalid_context_counts_are_corrected() {
     let text = |contexts: &str| format!(".num_contexts {contexts}\ne#: br[e#]\n");
     for (wrong, right) in [("1", "4"), ("5", "8"), ("2 + 1", "4"), ("0x10", "8")] {
         let title = format!("write `.num_contexts {right}`");
-        assert_eq!(acted(&text(wrong), &title), Some(text(right)), "{wrong}");
+        assert_eq!(
+            text_after_action(&text(wrong), &title),
+            Some(text(right)),
+            "{wrong}"
+        );
     }
-    let defined = acted(&format!("#define N 1\n{}", text("N")), "write");
+    let defined = text_after_action(&format!("#define N 1\n{}", text("N")), "write");
     let right = [
         format!("#define N 4\n{}", text("N")),
         format!("#define N 1\n{}", text("4")),
@@ -158,7 +165,7 @@ fn numbers_of_contexts_that_no_microengine_has_are_mended() {
 }
 
 #[test]
-fn words_have_meanings_that_change_with_the_text() {
+fn hover_text_follows_edits() {
     let mut workspace = workspace(&[(FILE, SOURCE)]);
     let hover = |workspace: &Workspace, mark, on| {
         let spot = spot(workspace, FILE, mark, on);
@@ -180,7 +187,7 @@ fn words_have_meanings_that_change_with_the_text() {
 }
 
 #[test]
-fn completion_replaces_what_has_been_typed() {
+fn completion_replaces_the_typed_prefix() {
     let workspace = workspace(&[(FILE, SOURCE)]);
     let spot = spot(&workspace, FILE, "total, 1", 3);
     let Completion { typed, items } = workspace.completion(&spot);
@@ -190,7 +197,7 @@ fn completion_replaces_what_has_been_typed() {
 }
 
 #[test]
-fn names_lead_to_their_uses_and_take_others() {
+fn names_can_be_navigated_and_renamed() {
     let workspace = workspace(&[(FILE, SOURCE)]);
     let spot = spot(&workspace, FILE, "step, 2", 1);
     let definition = workspace.definition(&spot);
@@ -209,7 +216,7 @@ fn names_lead_to_their_uses_and_take_others() {
 }
 
 #[test]
-fn texts_have_parts_words_and_layout() {
+fn outline_folds_tokens_and_layout_are_provided() {
     let workspace = workspace(&[(FILE, SOURCE)]);
     let path = Path::new(FILE);
     let outline = workspace.outline(path).expect("an outline");
@@ -245,7 +252,7 @@ fn texts_have_parts_words_and_layout() {
 }
 
 #[test]
-fn programs_show_what_they_cost() {
+fn hints_lenses_and_signatures_show_costs_and_operands() {
     let workspace = workspace(&[(FILE, SOURCE)]);
     let whole = 0..SOURCE.len();
     let hints = workspace.hints(Path::new(FILE), &whole).expect("hints");
@@ -263,7 +270,7 @@ fn programs_show_what_they_cost() {
 }
 
 #[test]
-fn project_files_are_of_another_language() {
+fn project_files_have_hover_but_no_folds_or_layout() {
     let file = "/nowhere/p/npsim.toml";
     let workspace = workspace(&[(file, "[[me]]\nid = 0\nsource = \"count.uc\"\n")]);
     let hover = workspace.hover(&spot(&workspace, file, "id", 0));
@@ -307,7 +314,7 @@ fn renamed(mark: &str, on: usize, new: &str) -> Result<BTreeMap<PathBuf, String>
 }
 
 #[test]
-fn a_macro_and_a_define_get_new_names_in_all_texts() {
+fn macro_and_define_are_renamed_in_all_files() {
     for (mark, on) in [("add(total", 1), ("add(to,", 0)] {
         let texts = renamed(mark, on, "plus").expect("edits");
         let user = &texts[Path::new("/nowhere/user.uc")];
@@ -326,7 +333,7 @@ fn a_macro_and_a_define_get_new_names_in_all_texts() {
 }
 
 #[test]
-fn a_parameter_gets_a_new_name_in_its_macro_or_define_alone() {
+fn parameter_is_renamed_only_within_its_definition() {
     let texts = renamed("to, +", 0, "sum").expect("edits");
     assert_eq!(texts.len(), 1);
     let library = &texts[Path::new("/nowhere/library.uc")];
@@ -343,7 +350,7 @@ fn a_parameter_gets_a_new_name_in_its_macro_or_define_alone() {
 }
 
 #[test]
-fn a_new_name_that_is_taken_is_refused() {
+fn rename_to_an_invalid_or_existing_name_is_refused() {
     for (mark, new, why) in [
         ("to, +", "by", "`by` already exists"),
         ("add(to,", "total", "`total` already exists"),
@@ -356,7 +363,7 @@ fn a_new_name_that_is_taken_is_refused() {
 }
 
 #[test]
-fn a_transfer_register_that_is_named_in_its_other_spelling_is_not_renamed() {
+fn rename_refuses_transfer_registers_with_mixed_spellings() {
     let text = ".reg $x[2] $y0\nimmed[$x[0], 1]\nimmed[$x1, 2]\nimmed[$y[0], 3]\nctx_arb[kill]\n";
     let workspace = workspace(&[(FILE, text)]);
     for (mark, of) in [("$x[2]", 2), ("$x1, 2", 2), ("$y0", 1), ("$y[0]", 1)] {

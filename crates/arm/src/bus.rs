@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_stand_in_the_lanes_of_their_order() {
+    fn byte_lanes_follow_the_byte_order() {
         let shifts = |order: ByteOrder, size| [0, 1, 2, 3].map(|at| order.lane(at, size).0);
         assert_eq!(shifts(ByteOrder::Big, Size::Byte), [24, 16, 8, 0]);
         assert_eq!(shifts(ByteOrder::Little, Size::Byte), [0, 8, 16, 24]);

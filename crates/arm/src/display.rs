@@ -396,7 +396,7 @@ mod tests {
     use crate::{decode_arm, decode_thumb};
 
     #[test]
-    fn instructions_read_as_an_assembler_writes_them() {
+    fn instructions_are_displayed_in_assembler_syntax() {
         for (word, text) in [
             (0xe080_1002, "add r1, r0, r2"),
             (0x01b0_1102, "lslseq r1, r2, #2"),

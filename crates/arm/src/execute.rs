@@ -174,9 +174,9 @@ impl Cpu {
         } else {
             if let Operation::Branch { .. } = decoded.operation
                 && self.system.control & PREDICTION != 0
-                && !self.pipeline.foresees(pc, false)
+                && !self.pipeline.predicted_correctly(pc, false)
             {
-                self.spend_unforeseen();
+                self.spend_misprediction();
             }
             Outcome::Next
         };

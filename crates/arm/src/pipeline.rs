@@ -83,7 +83,7 @@ impl Pipeline {
 
     /// Whether the branch target buffer predicted a branch at an address correctly; also updates the history.
     #[inline(always)]
-    pub fn foresees(&mut self, address: u32, taken: bool) -> bool {
+    pub fn predicted_correctly(&mut self, address: u32, taken: bool) -> bool {
         let place = (address & PLACE) as usize / 4 % BRANCHES;
         // Thumb addresses may have bit 1 set; the history uses bits 3 and 2, so it does not collide.
         let tag = address & !PLACE | 1;
@@ -123,26 +123,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_branch_is_foreseen_after_it_was_taken_once() {
+    fn branch_is_predicted_taken_after_one_taken() {
         let mut pipeline = Pipeline::new();
-        assert!(!pipeline.foresees(0x8000, true));
-        assert!(pipeline.foresees(0x8000, true));
-        assert!(pipeline.foresees(0x8000, true));
+        assert!(!pipeline.predicted_correctly(0x8000, true));
+        assert!(pipeline.predicted_correctly(0x8000, true));
+        assert!(pipeline.predicted_correctly(0x8000, true));
         // Strongly taken: a single exit is mispredicted, but does not reverse the prediction.
-        assert!(!pipeline.foresees(0x8000, false));
-        assert!(pipeline.foresees(0x8000, true));
+        assert!(!pipeline.predicted_correctly(0x8000, false));
+        assert!(pipeline.predicted_correctly(0x8000, true));
     }
 
     #[test]
-    fn branches_512_bytes_apart_share_an_entry() {
+    fn branches_512_bytes_apart_share_a_predictor_entry() {
         let mut pipeline = Pipeline::new();
-        assert!(!pipeline.foresees(0x8000, true));
-        assert!(!pipeline.foresees(0x8200, true));
-        assert!(!pipeline.foresees(0x8000, true));
+        assert!(!pipeline.predicted_correctly(0x8000, true));
+        assert!(!pipeline.predicted_correctly(0x8200, true));
+        assert!(!pipeline.predicted_correctly(0x8000, true));
     }
 
     #[test]
-    fn a_result_is_waited_for_once() {
+    fn result_latency_stalls_only_the_first_use() {
         let mut pipeline = Pipeline::new();
         pipeline.result(3, 3);
         pipeline.cycles += 1;

@@ -117,7 +117,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_mode_keeps_its_registers() {
+    fn banked_registers_are_kept_per_mode() {
         let mut registers = Registers::new(Mode::Supervisor);
         for (i, mode) in MODES.into_iter().enumerate().skip(1) {
             registers.switch(mode);

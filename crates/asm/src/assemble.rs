@@ -25,7 +25,7 @@ use crate::middle::labels::Labels;
 use crate::middle::liveness::{Liveness, analyse};
 use crate::middle::program::{Item, LabelDefinition, Side};
 use crate::middle::scope::Symbols;
-use crate::middle::select::{SelectedProgram, Surroundings, select};
+use crate::middle::select::{SelectedProgram, SelectionInputs, select};
 use crate::middle::webs;
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 use npsim_image::{
@@ -181,7 +181,7 @@ pub fn place(
         &scopes,
         &mut symbols,
         &preprocessed.macros,
-        Surroundings {
+        SelectionInputs {
             generation: options.generation,
             memories: &options.memories,
             sources,
@@ -202,7 +202,7 @@ pub fn place(
     check::neighbours(&selection.items, &flow, diagnostics);
     check::awaited(&selection.items, &symbols, &liveness, diagnostics);
     check::counts(&selection.items, &flow, diagnostics);
-    check::silent(&selection.items, diagnostics);
+    check::unsignalled_commands(&selection.items, diagnostics);
     check::names(&selection.items, &flow, &symbols, &liveness, diagnostics);
     check::end(&selection.items, &flow, diagnostics);
     hazards::check(&selection.items, &flow, &symbols, &groups, diagnostics);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn explains_known_names_only() {
+    fn only_known_codes_are_explained() {
         assert!(explain("unclosed-bracket").is_some_and(|text| text.contains("bracket")));
         assert_eq!(explain("no-such-code"), None);
     }

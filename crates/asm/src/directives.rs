@@ -264,7 +264,7 @@ const fn structured(directive: StructuredDirective) -> DirectiveName {
 
 /// Words mistakenly written for the end of a block, or for its next arm, through typos or habits
 /// from other languages.
-const SLIPS: &[(&str, StructuredDirective)] = &[
+const COMMON_MISTAKES: &[(&str, StructuredDirective)] = &[
     (".endf", StructuredDirective::Endif),
     (".endfi", StructuredDirective::Endif),
     (".end_if", StructuredDirective::Endif),
@@ -281,8 +281,8 @@ const SLIPS: &[(&str, StructuredDirective)] = &[
 /// Returns the structured directive that a mistaken word stands for.
 #[must_use]
 pub fn meant(word: &str) -> Option<StructuredDirective> {
-    let mut slips = SLIPS.iter();
-    let found = slips.find(|(wrong, _)| wrong.eq_ignore_ascii_case(word));
+    let mut mistakes = COMMON_MISTAKES.iter();
+    let found = mistakes.find(|(wrong, _)| wrong.eq_ignore_ascii_case(word));
     found.map(|(_, meant)| *meant)
 }
 
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_in_one_table_and_is_no_slip() {
+    fn directive_names_are_unique_and_no_known_typo() {
         for name in names() {
             let (_, spelling) =
                 DirectiveName::parse(&name.to_ascii_uppercase()).expect("a directive");

@@ -10,12 +10,12 @@ use crate::source::{ExpansionId, FileId};
 
 /// Warning levels set by `#pragma warning` at one point of the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Switched {
+pub struct LintOverrides {
     by_code: BTreeMap<&'static str, LintLevel>,
     saved: Vec<BTreeMap<&'static str, LintLevel>>,
 }
 
-impl Switched {
+impl LintOverrides {
     /// Sets the level of a warning; `None` restores the level given by the options. Returns false
     /// if there is no such warning.
     pub fn switch(&mut self, name: &str, level: Option<LintLevel>) -> bool {
@@ -71,7 +71,7 @@ pub struct Pragmas {
 
 impl Pragmas {
     /// Records the state for the tokens of a line.
-    pub fn note(&mut self, tokens: &[Token], state: &Switched) {
+    pub fn note(&mut self, tokens: &[Token], state: &LintOverrides) {
         if state.is_plain() {
             return;
         }

@@ -16,11 +16,11 @@ use crate::directives::{
 };
 use crate::front::parse::parse;
 use crate::front::statement::Statement;
-use crate::front::token::{LogicalLine, Met, Nesting, Token, TokenKind, split_labels};
+use crate::front::token::{LogicalLine, Nesting, NestingEvent, Token, TokenKind, split_labels};
 use crate::middle::declare::{declare, first_name};
 use crate::middle::labels::Labels;
 use crate::middle::program::LabelDefinition;
-use crate::middle::scope::{Declared, Symbols, Wanted, single_name};
+use crate::middle::scope::{Declared, NameSpace, Symbols, single_name};
 use crate::source::{ExpansionId, SourceMap, Span};
 
 /// The kind of symbol that a name stands for.
@@ -210,12 +210,12 @@ impl NameIndex {
             self.known.insert(key, symbol);
             symbol
         };
-        self.refer(name, symbol, true);
+        self.add_reference(name, symbol, true);
     }
 
     fn label(&mut self, label: &Token, scope: usize) -> usize {
         let symbol = self.add(NameKind::Label, scope, label, format!("{}:", label.text));
-        self.refer(label, symbol, true);
+        self.add_reference(label, symbol, true);
         symbol
     }
 
@@ -231,7 +231,7 @@ impl NameIndex {
         self.symbols.len() - 1
     }
 
-    fn refer(&mut self, token: &Token, symbol: usize, declares: bool) {
+    fn add_reference(&mut self, token: &Token, symbol: usize, declares: bool) {
         self.references.push(NameReference {
             span: token.span,
             expansion: token.expansion,
@@ -280,8 +280,8 @@ impl NameIndex {
             let keyword = !word.starts_with('.')
                 && (depth == 0 || (!closed && depth == 1 && is_keyword(&word, operand)));
             if !keyword {
-                let wanted = wanted(&word, directive, operand, &rest[..at]);
-                self.named(token, element(&rest[at + 1..]), wanted, uses);
+                let name_space = name_space(&word, directive, operand, &rest[..at]);
+                self.named(token, element(&rest[at + 1..]), name_space, uses);
             }
         }
     }
@@ -295,19 +295,19 @@ impl NameIndex {
             } else if token.is("]") {
                 depth = depth.saturating_sub(1);
             } else if depth > 0 {
-                self.named(token, None, Wanted::Register, uses);
+                self.named(token, None, NameSpace::Register, uses);
             }
         }
     }
 
-    fn named(&mut self, token: &Token, index: Option<i64>, wanted: Wanted, uses: &Uses<'_>) {
+    fn named(&mut self, token: &Token, index: Option<i64>, name_space: NameSpace, uses: &Uses<'_>) {
         let symbol = match token.kind {
-            TokenKind::Ident => self.find(token, index, wanted, uses),
+            TokenKind::Ident => self.find(token, index, name_space, uses),
             TokenKind::Label => uses.labels.definition(token, uses.scope).map(|it| it.item),
             TokenKind::Number(_) | TokenKind::Str | TokenKind::Quoted | TokenKind::Punct => None,
         };
         if let Some(symbol) = symbol {
-            self.refer(token, symbol, false);
+            self.add_reference(token, symbol, false);
         }
     }
 
@@ -317,20 +317,22 @@ impl NameIndex {
         &self,
         name: &Token,
         index: Option<i64>,
-        wanted: Wanted,
+        name_space: NameSpace,
         uses: &Uses<'_>,
     ) -> Option<usize> {
         let of = |scope: usize, kind, name: &str| {
             let key = (scope, kind, Rc::from(name));
             self.known.get(&key).copied()
         };
-        let mut around = self.outwards(uses.scope);
+        let mut around = self.enclosing_scopes(uses.scope);
         let synonym = around.find_map(|scope| of(scope, NameKind::Synonym, &name.text));
         let declared = || {
-            let found = uses.symbols.found(uses.scope, &name.text, index, wanted)?;
+            let found = uses
+                .symbols
+                .found(uses.scope, &name.text, index, name_space)?;
             let kind = match found.kind {
-                Wanted::Register => NameKind::Register,
-                Wanted::Signal => NameKind::Signal,
+                NameSpace::Register => NameKind::Register,
+                NameSpace::Signal => NameKind::Signal,
             };
             of(found.scope, kind, found.name)
         };
@@ -339,7 +341,7 @@ impl NameIndex {
     }
 
     /// Returns a scope and its enclosing scopes.
-    fn outwards(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
+    fn enclosing_scopes(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(scope), |&scope| self.parents[scope])
     }
 
@@ -376,7 +378,7 @@ impl NameIndex {
 
     /// Returns the symbols visible in a scope, inner scopes first, except labels.
     pub fn visible(&self, scope: usize) -> impl Iterator<Item = &Symbol> {
-        self.outwards(scope).flat_map(|scope| {
+        self.enclosing_scopes(scope).flat_map(|scope| {
             let from = (scope, NameKind::Register, Rc::from(""));
             let all = self.known.range(from..);
             let here = all.take_while(move |((known, ..), _)| *known == scope);
@@ -394,7 +396,7 @@ pub fn declared_names(arguments: &[Token]) -> Vec<Range<usize>> {
         let met = nesting.meet(token);
         if nesting.depth == 0 && token.kind == TokenKind::Ident {
             names.push(at..at + 1);
-        } else if (nesting.depth > 0 || met == Some(Met::Closed))
+        } else if (nesting.depth > 0 || met == Some(NestingEvent::Closed))
             && let Some(name) = names.last_mut()
         {
             name.end = at + 1;
@@ -434,12 +436,12 @@ fn is_keyword(mnemonic: &str, operand: usize) -> bool {
 
 /// Returns what a name denotes if a register and a signal share it: the signal as a signal operand,
 /// in the brackets of an option that takes a signal, or where its number is taken.
-fn wanted(
+fn name_space(
     word: &str,
     directive: Option<DirectiveName>,
     operand: usize,
     before: &[Token],
-) -> Wanted {
+) -> NameSpace {
     let takes_one = |name: &Token| {
         let name = name.text.to_ascii_lowercase();
         matches!(&*name, "sig_done" | "ctx_swap" | "signal" | "mask")
@@ -456,8 +458,8 @@ fn wanted(
             _ => false,
         };
     if signal {
-        Wanted::Signal
+        NameSpace::Signal
     } else {
-        Wanted::Register
+        NameSpace::Register
     }
 }

@@ -4,9 +4,9 @@
 use crate::{Assembly, Includes, Options, assemble};
 
 /// A text that is loaded under any name.
-pub struct One<'a>(pub &'a str);
+pub struct SingleText<'a>(pub &'a str);
 
-impl Includes for One<'_> {
+impl Includes for SingleText<'_> {
     fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
         Ok((name.to_owned(), self.0.to_owned()))
     }
@@ -14,5 +14,5 @@ impl Includes for One<'_> {
 
 /// Assembles a text.
 pub fn run(text: &str) -> Assembly {
-    assemble("t.uc", &One(text), &Options::default())
+    assemble("t.uc", &SingleText(text), &Options::default())
 }

@@ -2,11 +2,11 @@
 
 /// Length limit of compared names; for longer ones a suggestion is not worth
 /// the time.
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
 /// Number of names or messages after which no more suggestions are sought: comparing each of
 /// thousands with all known names takes minutes, and only the first hundred messages are shown.
-pub(crate) const GUESSED_FOR: usize = 100;
+pub(crate) const MAX_SUGGESTIONS: usize = 100;
 
 /// Returns the known name that is closest to `wrong`, if it is close enough to
 /// be a likely typo. Letter case is ignored; among equally close names the
@@ -16,13 +16,13 @@ pub fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         0..=1 => 0,
         2..=3 => 1,
         4..=7 => 2,
-        8..=LONGEST => 3,
+        8..=MAX_LENGTH => 3,
         _ => return None,
     };
     let wrong = wrong.to_ascii_lowercase();
     let mut best: Option<(usize, &str)> = None;
     for name in known {
-        if name.len() > LONGEST || name.len().abs_diff(wrong.len()) > allowed {
+        if name.len() > MAX_LENGTH || name.len().abs_diff(wrong.len()) > allowed {
             continue;
         }
         // The distance counts insertions, deletions, replacements and swaps of
@@ -40,7 +40,7 @@ mod tests {
     use super::closest;
 
     #[test]
-    fn finds_a_swapped_pair_and_a_lost_letter() {
+    fn swapped_and_missing_letters_are_corrected() {
         assert_eq!(
             closest("inculde", ["ifdef", "include", "if"]),
             Some("include")
@@ -52,12 +52,12 @@ mod tests {
     }
 
     #[test]
-    fn case_is_no_difference() {
+    fn letter_case_is_ignored() {
         assert_eq!(closest("ENDIF", ["endif"]), Some("endif"));
     }
 
     #[test]
-    fn far_names_are_not_offered() {
+    fn distant_names_are_not_suggested() {
         assert_eq!(closest("wibble", ["include", "endif"]), None);
         assert_eq!(closest("", ["a"]), None);
         assert_eq!(closest("x", ["y"]), None);

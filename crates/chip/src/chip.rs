@@ -493,7 +493,7 @@ mod tests {
     use super::start_value;
 
     #[test]
-    fn seeds_and_microengines_have_values_of_their_own() {
+    fn random_start_values_are_unique_per_seed_and_microengine() {
         let mut values: Vec<_> = (0..64)
             .flat_map(|seed| (0..8).map(move |me| start_value(seed, me)))
             .collect();

@@ -54,7 +54,7 @@ use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::units::Units;
 use crate::units::msf::clock::gcd;
 use npsim_profile::{Parameter, Profile};
-use period::{Period, Recurrence, goes_on};
+use period::{Period, Recurrence, changes_repeat};
 use policy::SkipOutcome;
 pub(crate) use policy::{Bounds, SkipPolicy};
 
@@ -65,13 +65,13 @@ const SHORTEST: Cycle = 1024;
 const LONGEST: Cycle = 1 << 16;
 /// Most cycles skipped at once if nothing is to come, so that the caller of an endless run regains
 /// control from time to time.
-const FURTHEST: Cycle = 1 << 40;
+const MAX_SKIPPED: Cycle = 1 << 40;
 /// Timestamp steps after which a future count wraps and denotes another time.
 const FUTURE_COUNTS: u64 = 1 << 16;
 /// Most events replayed to an observer at once.
-const MOST_TOLD: u64 = 1 << 21;
+const MAX_REPLAYED: u64 = 1 << 21;
 /// Most events replayed at once to an observer whose numbers do not recur yet but may later.
-const TOLD_MEANWHILE: u64 = 1 << 16;
+const MAX_REPLAYED_UNTIL_RECURRING: u64 = 1 << 16;
 /// The highest multiple of a candidate that is compared.
 const MULTIPLES: u64 = 6;
 
@@ -108,8 +108,9 @@ impl EventReplay<'_> {
     /// The last two of the observer's three states, if its numbers recur with the period.
     fn recurrence(&self, period: Period) -> Option<Recurrence<'_>> {
         let [first, before, last] = &*self.states;
-        let recurs =
-            self.has_numbers && period.joins(first, before) && goes_on([first, before, last]);
+        let recurs = self.has_numbers
+            && period.joins(first, before)
+            && changes_repeat([first, before, last]);
         recurs.then_some(Recurrence {
             period,
             before,
@@ -182,7 +183,7 @@ impl Chip {
         }
         let known = { self.fabric.horizon.min(bounds.pause) }.min(self.units.msf.next_arrival());
         let end = match known {
-            Cycle::MAX => now.saturating_add(FURTHEST),
+            Cycle::MAX => now.saturating_add(MAX_SKIPPED),
             known => known,
         };
         let end = end.min(LAST_CYCLE);
@@ -325,7 +326,7 @@ impl Chip {
         let (unit, step) = self.unit(candidate);
         let [first, second, third] = states;
         run(self, at, Some(0))?;
-        let quiet = self.beside_numbers();
+        let quiet = self.unnumbered_state();
         self.fabric.take_timers_set();
         self.write(first)?;
         for multiple in 1..=multiples {
@@ -334,7 +335,7 @@ impl Chip {
                 return Ok(None);
             }
             run(self, at + cycles, Some(1))?;
-            if self.beside_numbers() != quiet {
+            if self.unnumbered_state() != quiet {
                 return Ok(None);
             }
             self.write(second)?;
@@ -352,8 +353,8 @@ impl Chip {
             // The count that a timer is set to is a sum of readings and constants. If it is equally
             // far ahead in both periods, it is so in all; a count computed from no reading, or from
             // several, is not.
-            let same = self.beside_numbers() == quiet && self.fabric.take_timers_set() == timers;
-            if same && goes_on([first, second, third]) {
+            let same = self.unnumbered_state() == quiet && self.fabric.take_timers_set() == timers;
+            if same && changes_repeat([first, second, third]) {
                 self.skip_policy.last_period = Some(cycles);
                 return Ok(Some((period, last)));
             }
@@ -399,8 +400,8 @@ impl Chip {
         // time: the caller has to regain control now and then.
         let most = match (observed.is_some(), replay.has_numbers) {
             (true, _) => None,
-            (false, true) => TOLD_MEANWHILE.checked_div(replay.log.len() as u64),
-            (false, false) => MOST_TOLD.checked_div(replay.log.len() as u64),
+            (false, true) => MAX_REPLAYED_UNTIL_RECURRING.checked_div(replay.log.len() as u64),
+            (false, false) => MAX_REPLAYED.checked_div(replay.log.len() as u64),
         };
         let told = most.map_or(u64::MAX, |periods| periods.max(1));
         let periods = (room / period.cycles).min(told);
@@ -447,7 +448,7 @@ impl Chip {
 
     /// State that must not change in a period and is not among the numbers: writes to large
     /// memories, and clock readings used for more than setting timers.
-    fn beside_numbers(&self) -> (u64, u64) {
+    fn unnumbered_state(&self) -> (u64, u64) {
         (self.units.changes(), self.fabric.clock_readings)
     }
 

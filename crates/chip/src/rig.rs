@@ -43,7 +43,7 @@ pub struct Notice {
 struct Absent;
 
 impl TransferRegisters for Absent {
-    fn give_away(&mut self, _: u8, _: u8, _: u8) {}
+    fn release_registers(&mut self, _: u8, _: u8, _: u8) {}
 }
 
 impl Interrupts for Absent {

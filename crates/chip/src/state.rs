@@ -42,7 +42,7 @@ impl Chip {
         if cores.len() != self.microengines.len() {
             return Err(StateError::OtherChip("microengines"));
         }
-        if !chip.fabric.is_sound_beside(&self.fabric) {
+        if !chip.fabric.is_consistent_with(&self.fabric) {
             return Err(StateError::OtherChip("microengines, units or commands"));
         }
         chip.fabric.profile = self.fabric.profile.clone();

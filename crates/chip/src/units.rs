@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inlets_are_numbered_line_by_line_and_named() {
+    fn inlets_have_stable_numbers_and_names() {
         let profile = Profile::load("ixp2400").unwrap();
         let inlets = Units::inlets(&profile);
         let names: Vec<_> = (0..CommandTarget::COUNT as u8)

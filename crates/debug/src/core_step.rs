@@ -21,14 +21,14 @@ const MODE: u32 = 0x1f;
 
 /// An executed instruction of the program.
 #[derive(Clone, Copy, Debug)]
-struct Made {
+struct ExecutedInstruction {
     /// The point in time; not needed for the instruction at which the step begins.
     moment: Option<TimePoint>,
     address: u32,
     frame: Frame,
 }
 
-impl Made {
+impl ExecutedInstruction {
     /// The size of an instruction in the processor's present state, in bytes. A Thumb BL is two
     /// instructions.
     const fn bytes(self) -> u32 {
@@ -43,21 +43,21 @@ pub(crate) struct CoreLines {
     into: bool,
     back: bool,
     /// The instruction at which the step begins.
-    from: Made,
+    from: ExecutedInstruction,
     /// The last examined instruction.
-    last: Made,
+    last: ExecutedInstruction,
     /// The end of the skipped function: instructions of which one ends it, and the stack pointer
     /// there.
     until: Option<(Range<u32>, u32)>,
     /// The instructions of a stretch, in order.
-    seen: Vec<Made>,
+    seen: Vec<ExecutedInstruction>,
 }
 
 impl CoreLines {
     /// A step from the present position of the core, into called functions or over them.
     pub fn new(core: &CoreView<'_>, into: bool, back: bool) -> Self {
         let cpu = core.cpu();
-        let from = Made {
+        let from = ExecutedInstruction {
             moment: None,
             address: cpu.pc(),
             frame: Frame::of(cpu),
@@ -80,14 +80,14 @@ impl CoreLines {
     }
 
     /// The line that an instruction belongs to.
-    fn line(&self, made: Made) -> Option<(&str, u32)> {
+    fn line(&self, made: ExecutedInstruction) -> Option<(&str, u32)> {
         let behind = self.rows.partition_point(|it| it.address <= made.address);
         let row = self.rows[..behind].last()?;
         (made.address - row.address < row.bytes).then_some((row.file.as_str(), row.line))
     }
 
     /// Whether an instruction lies within a skipped function.
-    fn is_within(&mut self, made: Made) -> bool {
+    fn is_within(&mut self, made: ExecutedInstruction) -> bool {
         let Some((ends, stack)) = &self.until else {
             return false;
         };
@@ -98,7 +98,7 @@ impl CoreLines {
     }
 
     /// Examines the next instruction, forward.
-    fn forward(&mut self, made: Made, candidates: &mut Vec<Candidate>) {
+    fn forward(&mut self, made: ExecutedInstruction, candidates: &mut Vec<Candidate>) {
         if self.is_within(made) {
             return;
         }
@@ -125,7 +125,7 @@ impl CoreLines {
     }
 
     /// Examines the previous instruction, backward.
-    fn backward(&mut self, made: Made, candidates: &mut Vec<Candidate>) {
+    fn backward(&mut self, made: ExecutedInstruction, candidates: &mut Vec<Candidate>) {
         if self.is_within(made) {
             return;
         }
@@ -145,7 +145,7 @@ impl CoreLines {
     }
 }
 
-fn candidate(made: Made) -> Option<Candidate> {
+fn candidate(made: ExecutedInstruction) -> Option<Candidate> {
     Some(Candidate {
         moment: made.moment?,
         mark: STEP,
@@ -165,7 +165,7 @@ impl Condition for CoreLines {
         let Noted::Instruction(address) = pass.what else {
             return;
         };
-        let made = Made {
+        let made = ExecutedInstruction {
             moment: Some(TimePoint::of_core(pass.cycle, pass.number)),
             address,
             frame: pass.frame,

@@ -71,7 +71,7 @@ pub struct ThreadView {
 
 /// A completed step, recorded so that it can be reversed.
 #[derive(Clone, Copy, Debug)]
-struct Made {
+struct CompletedStep {
     step: Step,
     direction: Direction,
     from: Selection,
@@ -91,7 +91,7 @@ struct Selection {
 pub type WordsOfLine = (Vec<(u8, u16)>, String, u32);
 
 /// Maximum number of steps that can be reversed one by one.
-const MOST_MADE: usize = 100_000;
+const MOST_COMPLETED_STEPS: usize = 100_000;
 
 /// A debugger for a [timeline](crate::timeline::Setup).
 #[derive(Debug)]
@@ -100,7 +100,7 @@ pub struct Debugger {
     names: ProjectNames,
     stops: BreakpointSet,
     look: Selection,
-    made: Vec<Made>,
+    made: Vec<CompletedStep>,
     allowed: Vec<Check>,
     reason: StopCause,
     /// Polled to find out whether to interrupt.

@@ -340,7 +340,7 @@ mod tests {
     use super::by_number;
 
     #[test]
-    fn numbers_in_names_are_sorted_as_numbers() {
+    fn names_are_sorted_numerically() {
         let mut names = [
             "$$i[10]", "$$i[9]", "b", "$$i[1]", "a10", "a9", "a", "a09", "é2", "é10",
         ];

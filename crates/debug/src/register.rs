@@ -5,7 +5,7 @@ use npsim_image::TransferDirection as Side;
 use npsim_isa::{Bank, Context, Operand};
 
 /// The side of a transfer register: IN unless OUT is specified.
-const fn in_or_out(side: Side) -> Side {
+const fn transfer_side(side: Side) -> Side {
     match side {
         Side::Write => Side::Write,
         Side::Read | Side::Both => Side::Read,
@@ -29,10 +29,10 @@ impl PhysicalRegister {
             Operand::Gpr(bank, number) => Self::Gpr(bank, own(number)),
             Operand::GprAbsolute(bank, number) => Self::Gpr(bank, number),
             Operand::STransfer(number) => {
-                Self::Transfer(TransferKind::S, in_or_out(side), own(number))
+                Self::Transfer(TransferKind::S, transfer_side(side), own(number))
             }
             Operand::DTransfer(number) => {
-                Self::Transfer(TransferKind::D, in_or_out(side), own(number))
+                Self::Transfer(TransferKind::D, transfer_side(side), own(number))
             }
             Operand::Nn(number) => Self::Neighbour(number),
             _ => return None,

@@ -29,13 +29,13 @@ pub enum Step {
 }
 
 /// A forward step, which ends at the first wanted instruction of a context.
-pub(crate) struct Ahead {
+pub(crate) struct ForwardStep {
     thread: Thread,
     /// Whether an instruction is wanted, by address.
     wanted: Vec<bool>,
 }
 
-impl Ahead {
+impl ForwardStep {
     /// A step to the next instruction.
     pub fn instruction(thread: Thread, image: &Image) -> Self {
         Self {
@@ -103,7 +103,7 @@ fn candidate((moment, place): (TimePoint, CodePoint)) -> Candidate {
     }
 }
 
-impl Condition for Ahead {
+impl Condition for ForwardStep {
     fn wants(&self) -> Kinds {
         Kinds::of(&[TraceEventKind::Issued])
     }
@@ -119,7 +119,7 @@ impl Condition for Ahead {
 
 /// A backward step: the beginnings of lines, or instructions, that a context executed before a
 /// point.
-pub(crate) struct Behind {
+pub(crate) struct BackwardStep {
     thread: Thread,
     before: TimePoint,
     /// A number for each address; addresses of the same step share a number.
@@ -132,7 +132,7 @@ pub(crate) struct Behind {
     every: bool,
 }
 
-impl Behind {
+impl BackwardStep {
     /// A step to any instruction before a point.
     pub fn instruction(thread: Thread, before: TimePoint) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl Behind {
     }
 }
 
-impl Condition for Behind {
+impl Condition for BackwardStep {
     fn wants(&self) -> Kinds {
         Kinds::of(&[TraceEventKind::Issued])
     }
@@ -227,12 +227,12 @@ impl Condition for PipelineTurns {
 }
 
 /// A step combined with breakpoints: whichever comes first.
-pub(crate) struct Both<'a> {
+pub(crate) struct StepOrStop<'a> {
     pub step: &'a mut dyn Condition,
     pub stops: &'a mut dyn Condition,
 }
 
-impl Condition for Both<'_> {
+impl Condition for StepOrStop<'_> {
     fn wants(&self) -> Kinds {
         self.step.wants().and(self.stops.wants())
     }

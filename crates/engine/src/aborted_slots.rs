@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_before_a_swap_nothing_is_kept() {
+    fn forget_before_drops_earlier_aborted_slots() {
         let mut aborted_slots = AbortedSlots::default();
         aborted_slots.add(3, 2);
         aborted_slots.swap(8, 1);

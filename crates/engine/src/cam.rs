@@ -75,7 +75,7 @@ mod tests {
     use super::Cam;
 
     #[test]
-    fn a_miss_names_the_least_recently_used_entry_and_keeps_the_order() {
+    fn cam_miss_returns_the_lru_entry_and_keeps_the_order() {
         let mut cam = Cam::new();
         assert_eq!(cam.lookup(7), 0);
         assert_eq!(cam.lookup(7), 0);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_makes_its_entry_the_last_to_be_replaced() {
+    fn cam_hit_makes_its_entry_most_recently_used() {
         let mut cam = Cam::new();
         for entry in 0..16 {
             cam.write(entry, 100 + entry, 0);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn state_writes_and_reads_do_not_touch_the_order() {
+    fn cam_state_accesses_keep_the_lru_order() {
         let mut cam = Cam::new();
         cam.write(0, 1, 0);
         cam.write_state(1, 3);

@@ -260,7 +260,7 @@ impl Microengine {
         swap: Option<(u16, Swap)>,
         fabric: &mut Fabric,
     ) -> Result<SlowOutcome, LoopExit> {
-        if self.uses_own(prepared) {
+        if self.uses_own_registers(prepared) {
             let words = (prepared.pulled, prepared.pushed);
             self.check_each_transfer(&prepared.command, words, fabric)?;
         }
@@ -290,7 +290,7 @@ impl Microengine {
     }
 
     /// Whether a command uses transfer registers of this microengine.
-    fn uses_own(&self, prepared: &Prepared) -> bool {
+    fn uses_own_registers(&self, prepared: &Prepared) -> bool {
         prepared.transfers && prepared.command.transfer_me == self.index
     }
 
@@ -320,7 +320,7 @@ impl Microengine {
 
     /// Reserves the registers for the unit until it has read or filled them.
     fn reservation(&mut self, prepared: &Prepared) {
-        if !self.uses_own(prepared) {
+        if !self.uses_own_registers(prepared) {
             return;
         }
         let command = &prepared.command;

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn check_values_of_the_catalogues_come_out() {
+    fn crc_check_values_match_the_catalogue() {
         let text = b"123456789";
         let big = ByteOrder::Big;
         assert_eq!(
@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn both_orders_agree_on_swapped_longwords() {
+    fn crc_byte_orders_agree_on_swapped_longwords() {
         let text = b"The quick brown fox";
         let big = run(CrcKind::Crc32, 1, ByteOrder::Big, false, text);
         assert_eq!(run(CrcKind::Crc32, 1, ByteOrder::Little, false, text), big);
     }
 
     #[test]
-    fn byte_ranges_take_their_bytes() {
+    fn crc_byte_ranges_select_their_bytes() {
         let one =
             |bytes, word: u32| update(5, pack(ByteOrder::Big, CrcKind::Crc32, bytes, false), word);
         assert_eq!(

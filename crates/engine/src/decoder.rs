@@ -193,7 +193,7 @@ impl Decoder<'_> {
         self.info.sets_codes = instruction.sets_codes();
         self.info.flag_effect = FlagEffect::of(instruction);
         self.info.scoreboarded = self.is_scoreboarded(instruction);
-        self.info.ring = self.is_of_rings(instruction);
+        self.info.ring = self.uses_only_rings(instruction);
         for (flag, holds) in [
             (Op::SCOREBOARDED, self.info.scoreboarded || self.info.ring),
             (Op::RING, self.info.ring),
@@ -203,14 +203,14 @@ impl Decoder<'_> {
         ] {
             self.op.flags |= if holds { flag } else { 0 };
         }
-        if self.info.scoreboarded && !self.op.has_a_further_slot() {
-            self.further();
+        if self.info.scoreboarded && !self.op.needs_second_slot() {
+            self.fill_spare_slot();
         }
     }
 
     /// Stores the operation's only transfer register, or its only word of local memory, in the slot
     /// that it does not need otherwise; nothing if it has both.
-    fn further(&mut self) {
+    fn fill_spare_slot(&mut self) {
         let transfer = self.op.transfer();
         let word = self.info.word().filter(|_| !self.has_transfers());
         self.op.y = match (transfer, word) {
@@ -255,7 +255,7 @@ impl Decoder<'_> {
 
     /// Whether its special operands are all on next-neighbour rings, and nothing else about it is
     /// special.
-    fn is_of_rings(&self, instruction: &Instruction) -> bool {
+    fn uses_only_rings(&self, instruction: &Instruction) -> bool {
         let info = &self.info;
         let specials = [info.special_a, info.special_b, info.special_d];
         let registers = info.reads.iter().chain([&info.dest]);

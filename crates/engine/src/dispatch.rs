@@ -262,12 +262,12 @@ impl Microengine {
                     if OBSERVED && fabric.trace.wants(trace_event::TraceEventKind::LocalMemory) {
                         slow_path!();
                     }
-                    let pointer = PendingIndex::Pointer(op.word_there().0);
+                    let pointer = PendingIndex::Pointer(op.known_word().0);
                     if *pending != 0 && memory.awaits(pointer) {
                         let at = here!();
                         return self.await_pointer::<OBSERVED>(at, pointer, fabric);
                     }
-                    let Some(word) = memory.word_at(op.word_there()) else {
+                    let Some(word) = memory.word_at(op.known_word()) else {
                         slow_path!()
                     };
                     datapath.execute_on_word(word, op);

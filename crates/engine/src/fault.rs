@@ -13,7 +13,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::fault_injection::numbered;
 
 /// Most names that a message gives for a register.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// The text of a fault.
 struct FaultReport {
@@ -426,7 +426,7 @@ impl Microengine {
             ),
         };
         // Several names are given only if it cannot be known which of them is meant.
-        if names.is_empty() || names.len() > MOST_NAMES {
+        if names.is_empty() || names.len() > MAX_NAMES {
             return physical;
         }
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();

@@ -72,7 +72,7 @@ impl LocalMemory {
     }
 
     /// The pending writes, in issue order.
-    pub fn on_their_way(&self) -> impl Iterator<Item = IndexWrite> + '_ {
+    pub fn pending_writes(&self) -> impl Iterator<Item = IndexWrite> + '_ {
         self.pending.iter().map(|write| IndexWrite {
             index: match write.index {
                 PendingIndex::Pointer(pointer) => IndexName::LocalMemory(pointer),
@@ -231,7 +231,7 @@ mod tests {
     use super::{LocalMemory, PendingIndex};
 
     #[test]
-    fn a_write_is_used_after_its_gap() {
+    fn index_write_takes_effect_after_its_gap() {
         let (mut memory, mut byte) = (LocalMemory::new(640), 0);
         memory.write(PendingIndex::Pointer(0), 64, 10, 3);
         for now in 11..14 {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_back_to_back_are_a_pipeline() {
+    fn back_to_back_index_writes_are_pipelined() {
         let (mut memory, mut byte) = (LocalMemory::new(640), 0);
         for k in 0..4 {
             memory.write(PendingIndex::Pointer(1), 16 * (k + 1), 20 + u64::from(k), 3);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn contexts_keep_their_pointers_unless_they_are_global() {
+    fn local_memory_pointers_are_per_context_unless_global() {
         let mut memory = LocalMemory::new(640);
         memory.global[1] = true;
         memory.pointers = [5, 6];

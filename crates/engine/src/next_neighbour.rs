@@ -70,7 +70,7 @@ impl Microengine {
         if ring {
             let ring = &mut fabric.nn_rings[self.index as usize];
             ring.arrived = (ring.arrived + 1) % NnRing::PLACES;
-            self.tell_ring(fabric.now, fabric);
+            self.trace_ring(fabric.now, fabric);
         }
     }
 
@@ -84,11 +84,11 @@ impl Microengine {
     pub(crate) fn ring_take(&mut self, fabric: &mut Fabric) {
         let ring = &mut fabric.nn_rings[self.index as usize];
         ring.get = (ring.get + 1) % NnRing::PLACES;
-        self.tell_ring(self.cycle, fabric);
+        self.trace_ring(self.cycle, fabric);
     }
 
     /// Records how many words wait on this microengine's ring.
-    fn tell_ring(&self, at: Cycle, fabric: &mut Fabric) {
+    fn trace_ring(&self, at: Cycle, fabric: &mut Fabric) {
         let fill = u32::from(fabric.nn_rings[self.index as usize].available());
         let ring = RingName::Neighbour(self.index);
         fabric.trace.record(at, || TraceEvent::Ring { ring, fill });

@@ -97,7 +97,7 @@ impl Op {
     }
 
     /// Whether the operation needs [`Self::y`] for itself.
-    pub fn has_a_further_slot(&self) -> bool {
+    pub fn needs_second_slot(&self) -> bool {
         let kind = self.kind;
         matches!(
             kind,
@@ -108,12 +108,12 @@ impl Op {
     /// The word of local memory in [`Self::y`], by pointer and offset, if there is one.
     #[inline]
     pub fn word(&self) -> Option<(u8, u8)> {
-        (self.y & (Self::WORD | RELATIVE) == Self::WORD).then(|| self.word_there())
+        (self.y & (Self::WORD | RELATIVE) == Self::WORD).then(|| self.known_word())
     }
 
     /// [`Self::word`], for an operation known to have one.
     #[inline]
-    pub fn word_there(&self) -> (u8, u8) {
+    pub fn known_word(&self) -> (u8, u8) {
         ((self.y >> 8) as u8 & 1, self.y as u8)
     }
 }

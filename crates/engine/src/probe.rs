@@ -50,7 +50,7 @@ impl CoreProbe for Microengine {
     }
 
     fn index_writes(&self) -> Vec<IndexWrite> {
-        self.memory.on_their_way().collect()
+        self.memory.pending_writes().collect()
     }
 
     fn local_csr(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32> {

@@ -39,7 +39,7 @@ mod tests {
     use super::{POLYNOMIAL, advance};
 
     #[test]
-    fn many_steps_at_once_are_single_steps() {
+    fn random_advance_equals_repeated_single_steps() {
         let mut state = 0x1234_5678;
         for steps in 0..200 {
             assert_eq!(advance(0x1234_5678, steps), state);
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_period_is_maximal() {
+    fn random_generator_has_maximal_period() {
         let period = u64::from(u32::MAX);
         assert_eq!(advance(1, period), 1);
         for prime in [3, 5, 17, 257, 65537] {

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_gets_its_constants_back() {
+    fn restored_register_file_has_its_constants() {
         #[derive(Serialize, Deserialize)]
         struct SavedRegisters(#[serde(with = "saved_file")] [u32; SLOTS]);
 

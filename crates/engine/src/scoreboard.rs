@@ -280,7 +280,7 @@ impl Scoreboard {
     }
 
     /// The reservations in a slot's file, older ones before those that share slots with them.
-    fn beside(&self, slot: u16) -> impl Iterator<Item = &Reservation> {
+    fn reservations_in_file(&self, slot: u16) -> impl Iterator<Item = &Reservation> {
         let file = file_of(slot);
         // If the whole file counts as owned, each reservation is stored as shared.
         let alone = if self.exposes(slot) {
@@ -300,7 +300,7 @@ impl Scoreboard {
         if !self.is_reserved(slot as u16) {
             return None;
         }
-        self.beside(slot as u16)
+        self.reservations_in_file(slot as u16)
             .find(|reservation| reservation.covers(slot))
     }
 
@@ -346,18 +346,18 @@ impl Scoreboard {
             }
         });
         if shares {
-            self.cover_beside(first);
+            self.cover_file(first);
         }
     }
 
     /// Marks again everything that is reserved or exposed in a slot's file.
     #[cold]
     #[inline(never)]
-    fn cover_beside(&mut self, slot: u16) {
+    fn cover_file(&mut self, slot: u16) {
         if self.exposes(slot) {
             return self.cover_exposed(slot);
         }
-        let scoreboard: Vec<Reservation> = self.beside(slot).copied().collect();
+        let scoreboard: Vec<Reservation> = self.reservations_in_file(slot).copied().collect();
         for reservation in &scoreboard {
             self.cover(reservation);
         }
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn reservations_are_saved_and_nothing_else() {
+    fn saved_scoreboard_contains_only_reservations() {
         let mut scoreboard = Scoreboard::default();
         scoreboard.add(reservation(S_IN + 5, 2));
         scoreboard.add(reservation(D_OUT + 120, 8));
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn reservations_that_share_slots_end_in_any_order() {
+    fn overlapping_reservations_end_in_any_order() {
         let both = || {
             let mut scoreboard = Scoreboard::default();
             scoreboard.add(reservation(S_IN + 7, 4));
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn reservation_of_the_same_length_ends_first() {
+    fn release_ends_the_reservation_of_the_same_length() {
         for (older, younger) in [(4, 1), (1, 4)] {
             let mut scoreboard = Scoreboard::default();
             scoreboard.add(reservation(S_OUT, older));
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn reservation_of_no_transfer_register_is_refused() {
+    fn saved_reservation_outside_transfer_registers_is_refused() {
         let saved = |first| {
             let none: [Reservation; 0] = [];
             let parts = (&[reservation(first, 1)][..], &none[..], [0_u64; SLOTS / 64]);

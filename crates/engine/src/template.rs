@@ -152,7 +152,7 @@ pub(crate) const fn registers_of(
 }
 
 /// The address after the media interface's freelists, rounded up for commands that move quadwords.
-const BEHIND_FREELISTS: u64 = (msf_csr::RX_THREAD_FREELIST_2 as u64 + 4).next_multiple_of(8);
+const FREELISTS_END: u64 = (msf_csr::RX_THREAD_FREELIST_2 as u64 + 4).next_multiple_of(8);
 
 /// Whether a command writes to the media interface, whose freelists may be there.
 pub(crate) fn is_media_write(op: CommandOp) -> bool {
@@ -234,7 +234,7 @@ impl CommandTemplate {
             pushed: moved(self.pushed, true),
             fast_from: match (fits, is_media_write(command.op)) {
                 (false, _) => u64::MAX,
-                (true, true) => BEHIND_FREELISTS,
+                (true, true) => FREELISTS_END,
                 (true, false) => 0,
             },
             unit: command.op.info().unit,

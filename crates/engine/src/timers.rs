@@ -79,7 +79,7 @@ impl Timers {
     pub fn of(program: &Program, limit: u8) -> Self {
         let mut timers = Self::default();
         let words = program.words();
-        if words.iter().any(upsets) {
+        if words.iter().any(invalidates_analysis) {
             return timers;
         }
         for (address, word) in words.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Timers {
     }
 
     /// Whether the reading at an address is used for timers alone.
-    pub fn are_all_of(&self, address: u16) -> bool {
+    pub fn are_only_users_of(&self, address: u16) -> bool {
         self.readings.binary_search(&address).is_ok()
     }
 
@@ -145,7 +145,7 @@ impl Timers {
 
 /// Whether an instruction may invalidate the assumptions made here about control flow and condition
 /// codes.
-fn upsets(word: &DecodedWord) -> bool {
+fn invalidates_analysis(word: &DecodedWord) -> bool {
     matches!(
         word,
         Ok(Instruction::LocalCsrWrite {
@@ -167,7 +167,7 @@ impl ReadingFollower<'_> {
             previous: true,
             ..traces
         };
-        self.goes_to(address + 2, traces);
+        self.flow_to(address + 2, traces);
         while let Some(at) = self.open.pop() {
             self.step(at)?;
         }
@@ -175,7 +175,7 @@ impl ReadingFollower<'_> {
     }
 
     /// Records that control may reach an address with these traces.
-    fn goes_to(&mut self, address: usize, traces: Traces) {
+    fn flow_to(&mut self, address: usize, traces: Traces) {
         let Some(before) = self.before.get_mut(address) else {
             return;
         };
@@ -195,7 +195,7 @@ impl ReadingFollower<'_> {
         let flow = instruction.form().flow;
         let swaps = instruction.swaps();
         if flow == FlowClass::Next || flow == FlowClass::Command && !swaps {
-            self.goes_to(at + 1, after);
+            self.flow_to(at + 1, after);
             return Ok(());
         }
         // When control leaves, it has passed through the defer slots.
@@ -207,15 +207,15 @@ impl ReadingFollower<'_> {
             }
         }
         if flow == FlowClass::Jump {
-            (0..=self.words.len()).for_each(|to| self.goes_to(to, left));
+            (0..=self.words.len()).for_each(|to| self.flow_to(to, left));
             return Ok(());
         }
         if let Some(target) = instruction.target() {
-            self.goes_to(usize::from(target), left);
+            self.flow_to(usize::from(target), left);
         }
         if swaps {
             if instruction.target().is_none() {
-                self.goes_to(at + 1 + slots, left);
+                self.flow_to(at + 1 + slots, left);
             }
             // Codes and previous operands belong to no context: whichever context continues sees
             // them.
@@ -227,21 +227,21 @@ impl ReadingFollower<'_> {
                 self.all_resume(shared);
             }
         } else if flow != FlowClass::Branch {
-            self.goes_to(at + 1, after);
+            self.flow_to(at + 1, after);
         }
         Ok(())
     }
 
     /// Propagates traces to all addresses at which a context can continue after a swap.
     fn all_resume(&mut self, traces: Traces) {
-        self.goes_to(0, traces);
+        self.flow_to(0, traces);
         for at in 0..self.words.len() {
             if let Ok(instruction) = &self.words[at]
                 && instruction.swaps()
             {
                 let next = at + 1 + usize::from(instruction.defer());
                 let target = instruction.target().map_or(next, usize::from);
-                self.goes_to(target, traces);
+                self.flow_to(target, traces);
             }
         }
     }

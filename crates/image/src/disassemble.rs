@@ -41,7 +41,7 @@ pub fn disassemble(image: &Image) -> String {
             Ok(instruction) => {
                 let is_whole = encode_in(instruction, image.target()).ok() == Some(word);
                 let remark = if is_whole {
-                    lack(instruction, &decoded[address + 1..], image.words.len())
+                    assembly_obstacle(instruction, &decoded[address + 1..], image.words.len())
                 } else {
                     Some("with more in fields that have no effect")
                 };
@@ -68,22 +68,22 @@ pub fn disassemble(image: &Image) -> String {
 
 /// Returns why the text of an instruction would not assemble in its context, in a program of
 /// `words` words; `None` for most instructions.
-fn lack(
+fn assembly_obstacle(
     instruction: &Instruction,
-    behind: &[Result<Instruction, String>],
+    following: &[Result<Instruction, String>],
     words: usize,
 ) -> Option<&'static str> {
     if target(instruction).is_some_and(|address| usize::from(address) > words) {
         return Some("which leads out of the program");
     }
-    let Some(deferred) = behind.get(..usize::from(instruction.defer())) else {
+    let Some(deferred) = following.get(..usize::from(instruction.defer())) else {
         return Some("with defer slots beyond the program");
     };
     if { deferred.iter().flatten() }.any(Instruction::is_control_flow) {
         return Some("with a branch in its defer slots");
     }
     let reads = matches!(instruction, Instruction::LocalCsrRead { .. });
-    let receives = matches!(behind.first(), Some(Ok(Instruction::Immed { .. })));
+    let receives = matches!(following.first(), Some(Ok(Instruction::Immed { .. })));
     (reads && !receives).then_some("without the immed that receives the value")
 }
 

@@ -101,8 +101,8 @@ impl FlowGraph {
                 [None; 2]
             }
             (FlowClass::Arbitration, _) => {
-                let behind = at + 1 + u16::from(instruction.defer());
-                [target.or(Some(behind)), None]
+                let fall_through = at + 1 + u16::from(instruction.defer());
+                [target.or(Some(fall_through)), None]
             }
             (
                 FlowClass::State,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn reach_includes_defer_slots_and_ends_with_the_context() {
+    fn reachability_includes_defer_slots_and_stops_at_kill() {
         let graph = graph(&[
             branch(Condition::Always, 3, 1),
             Instruction::Nop,
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_on_the_context_goes_one_way_for_each() {
+    fn context_branch_has_one_successor_per_context() {
         let test = Instruction::BranchCtx {
             equal: true,
             context: 2,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_spans_what_leads_back_to_the_address() {
+    fn enclosing_loop_spans_all_paths_back() {
         let graph = graph(&[
             Instruction::Nop,
             Instruction::Nop,

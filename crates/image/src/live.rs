@@ -107,7 +107,7 @@ mod tests {
     use super::{LiveRange, ProgramPoint};
 
     #[test]
-    fn ranges_are_written_as_they_are_read() {
+    fn live_ranges_round_trip_as_text() {
         for text in ["0", "3+", "3..3+", "3+..7", "0..8191+"] {
             let range: LiveRange = text.parse().unwrap();
             assert_eq!(range.to_string(), text);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_ends_where_the_last_word_reads() {
+    fn live_range_ends_at_the_last_read() {
         let range: LiveRange = "3+..7".parse().unwrap();
         let inside = [
             ProgramPoint::after(3),

@@ -54,7 +54,7 @@ impl Image {
         let with_scope = live.map(|(symbol, side)| LiveRegister {
             symbol,
             side,
-            visible: self.means(
+            visible: self.name_denotes(
                 &symbol.name,
                 symbol.scope,
                 point.address,
@@ -86,7 +86,7 @@ impl Image {
             ];
             let live = sides
                 .into_iter()
-                .filter(move |(_, live)| holds(live, point));
+                .filter(move |(_, live)| any_contains(live, point));
             live.map(move |(side, _)| (symbol, side))
         })
     }
@@ -97,10 +97,13 @@ impl Image {
         if !self.has_live_ranges() {
             return Vec::new();
         }
-        let live = self.signals.iter().filter(|it| holds(&it.live, point));
+        let live = self
+            .signals
+            .iter()
+            .filter(|it| any_contains(&it.live, point));
         let live = live.map(|symbol| LiveSignal {
             symbol,
-            visible: self.means(&symbol.name, symbol.scope, point.address, NameKind::Signal),
+            visible: self.name_denotes(&symbol.name, symbol.scope, point.address, NameKind::Signal),
         });
         live.collect()
     }
@@ -111,8 +114,9 @@ impl Image {
     pub fn registers_named(&self, name: &str, point: ProgramPoint) -> Vec<LiveRegister<'_>> {
         let name = self.without_synonym(name, point.address);
         let called = self.live_registers(point).filter(|(it, _)| it.name == name);
-        let meant = called
-            .filter(|(it, _)| self.means(&it.name, it.scope, point.address, NameKind::Register));
+        let meant = called.filter(|(it, _)| {
+            self.name_denotes(&it.name, it.scope, point.address, NameKind::Register)
+        });
         let visible = meant.map(|(symbol, side)| LiveRegister {
             symbol,
             side,
@@ -151,17 +155,16 @@ impl Image {
     }
 
     /// Whether a name used at a word denotes the declaration in `scope`.
-    fn means(&self, name: &str, scope: u32, address: u16, kind: NameKind) -> bool {
+    fn name_denotes(&self, name: &str, scope: u32, address: u16, kind: NameKind) -> bool {
         let Some(own) = self.scope_of(address) else {
             // Without scopes of words, this cannot be decided.
             return true;
         };
         let declares = |scope: &u32| match kind {
             NameKind::Register => { self.registers.iter() }
-                .any(|it| it.scope == *scope && base(&it.name) == base(name)),
-            NameKind::Signal => {
-                { self.signals.iter() }.any(|it| it.scope == *scope && base(&it.name) == base(name))
-            }
+                .any(|it| it.scope == *scope && base_name(&it.name) == base_name(name)),
+            NameKind::Signal => { self.signals.iter() }
+                .any(|it| it.scope == *scope && base_name(&it.name) == base_name(name)),
         };
         self.scopes_outwards(own).find(declares) == Some(scope)
     }
@@ -175,10 +178,11 @@ enum NameKind {
 }
 
 /// Returns the declared name; for an array element, the name without its index.
-fn base(name: &str) -> &str {
-    name.split_once('[').map_or(name, |(base, _)| base)
+fn base_name(name: &str) -> &str {
+    name.split_once('[')
+        .map_or(name, |(base_name, _)| base_name)
 }
 
-fn holds(live: &[LiveRange], point: ProgramPoint) -> bool {
+fn any_contains(live: &[LiveRange], point: ProgramPoint) -> bool {
     live.iter().any(|range| range.contains(point))
 }

@@ -105,16 +105,16 @@ impl Image {
         if self.has_live_ranges() {
             let used = self.signals_used(address).into_iter();
             let own = used.filter(|it| it.number == number).map(|it| it.point);
-            let beside = [ProgramPoint::before(address), ProgramPoint::after(address)];
-            let mut found = own.chain(beside).filter_map(|point| {
+            let adjacent = [ProgramPoint::before(address), ProgramPoint::after(address)];
+            let mut found = own.chain(adjacent).filter_map(|point| {
                 let live = self.signal_at(SignalUse { number, point });
-                only(live.into_iter())
+                common_name(live.into_iter())
             });
             if let Some(name) = found.next() {
                 return Some(name);
             }
         }
-        only(
+        common_name(
             self.signals
                 .iter()
                 .filter(|it| it.number == number || it.number + 1 == number && self.is_pair(it)),
@@ -129,11 +129,11 @@ impl Image {
             return false;
         }
         let has_both = |address: u16| {
-            let beside = [ProgramPoint::before(address), ProgramPoint::after(address)];
+            let adjacent = [ProgramPoint::before(address), ProgramPoint::after(address)];
             { self.instruction(address) }.is_some_and(|it| uses_pair(&it, signal.number)) && {
                 signal.live.iter()
             }
-            .any(|range| beside.iter().any(|&point| range.contains(point)))
+            .any(|range| adjacent.iter().any(|&point| range.contains(point)))
         };
         let mut addresses =
             { signal.live.iter() }.flat_map(|range| range.first.address..=range.last.address);
@@ -191,7 +191,7 @@ impl Image {
 }
 
 /// Returns the name of the signals if they all have the same one.
-fn only<'a>(mut signals: impl Iterator<Item = &'a SignalSymbol>) -> Option<&'a str> {
+fn common_name<'a>(mut signals: impl Iterator<Item = &'a SignalSymbol>) -> Option<&'a str> {
     let first = signals.next()?.name.as_str();
     signals.all(|it| it.name == first).then_some(first)
 }

@@ -63,7 +63,7 @@ impl Image {
 }
 
 /// Returns the parts of a path after resolving `.` and `..`.
-fn plain(path: &str) -> Vec<&str> {
+fn path_components(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for part in path
         .split(['/', '\\'])
@@ -81,7 +81,7 @@ fn plain(path: &str) -> Vec<&str> {
 /// Whether two paths may name the same file, one being a suffix of the other.
 #[must_use]
 pub fn same_file(one: &str, other: &str) -> bool {
-    let (one, other) = (plain(one), plain(other));
+    let (one, other) = (path_components(one), path_components(other));
     let (short, long) = if one.len() <= other.len() {
         (&one, &other)
     } else {
@@ -97,7 +97,7 @@ mod tests {
     use super::same_file;
 
     #[test]
-    fn a_file_is_named_by_the_end_of_its_path() {
+    fn files_match_by_path_suffix() {
         for (one, other) in [
             ("ring.uc", "microcode/lib/ring.uc"),
             ("lib/ring.uc", "/home/me/microcode/router/../lib/ring.uc"),

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hex_and_bytes_come_back() {
+    fn hex_and_bytes_round_trip() {
         let image = Image::from_words("x", vec![0xf0000c0300, 0x3300012f20]);
         let again = Image::from_hex(&words_text(&image)).unwrap();
         assert_eq!(again.words, image.words);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn parse_errors_name_the_line_or_offset() {
         let error = Image::from_hex("f0000c0300 ; nop\n\nxyz\n").unwrap_err();
         assert!(error.starts_with("line 3: `xyz`"), "{error}");
         for wrong in ["123456789012", "d805c000", "0x1", "0xf0000c030"] {

@@ -45,7 +45,7 @@ pub fn free_buffers(chip: &Chip) -> Option<(u32, u32)> {
 ///
 /// Each place that can hold a handle marks its buffers in `kept`, by number. A place that this
 /// function does not know makes it report a buffer that is not lost, so a new unit, device or task
-/// that keeps handles needs a line here. `keep` treats a word as a whole handle, `keep_any` also as
+/// that keeps handles needs a line here. `mark_handle` treats a word as a whole handle, `mark_references` also as
 /// a value that microcode derived from one.
 #[must_use]
 pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
@@ -58,42 +58,42 @@ pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
     };
     let mut kept = vec![false; buffers.ways().len()];
     for handle in free {
-        keep(&mut kept, buffers, handle);
+        mark_handle(&mut kept, buffers, handle);
     }
     if kept.iter().all(|kept| *kept) {
         return Vec::new();
     }
     let is_buffer = |word| buffers.number_of(word).is_some();
     for word in chip.units().sram.queued_words(is_buffer) {
-        keep(&mut kept, buffers, word);
+        mark_handle(&mut kept, buffers, word);
     }
     for word in chip.units().scratch.words_kept() {
-        keep(&mut kept, buffers, word);
+        mark_handle(&mut kept, buffers, word);
     }
     for handle in chip.gpp().kept_buffers() {
-        keep(&mut kept, buffers, handle);
+        mark_handle(&mut kept, buffers, handle);
     }
     let memories = chip.gpp().tasks().iter().flat_map(|task| task.memory());
     for address in memories.flat_map(|memory| memory.clone().step_by(4)) {
         if let Some(word) = chip.units().dram.read_word(address) {
-            keep(&mut kept, buffers, word);
+            mark_handle(&mut kept, buffers, word);
         }
     }
     for flight in chip.fabric().flights() {
-        keep(&mut kept, buffers, flight.command.address);
+        mark_handle(&mut kept, buffers, flight.command.address);
         for &word in &flight.data {
-            keep(&mut kept, buffers, word);
+            mark_handle(&mut kept, buffers, word);
         }
     }
     for core in chip.microengines() {
         for &word in core.local_memory() {
-            keep_any(&mut kept, buffers, word);
+            mark_references(&mut kept, buffers, word);
         }
         let flow = FlowGraph::of(core.program().image());
         for context in 0..CONTEXTS {
             let is_buffers = |value| numbers_of(buffers, value).next().is_some();
             for value in values_in_use(core.as_ref(), &flow, context, &is_buffers) {
-                keep_any(&mut kept, buffers, value);
+                mark_references(&mut kept, buffers, value);
             }
         }
     }
@@ -189,7 +189,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
 }
 
 /// Marks the buffer of a handle.
-fn keep(kept: &mut [bool], buffers: &Buffers, word: u32) {
+fn mark_handle(kept: &mut [bool], buffers: &Buffers, word: u32) {
     if let Some(number) = buffers.number_of(word) {
         kept[number] = true;
     }
@@ -207,7 +207,7 @@ fn numbers_of(buffers: &Buffers, value: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Marks the buffers that a value may refer to.
-fn keep_any(kept: &mut [bool], buffers: &Buffers, value: u32) {
+fn mark_references(kept: &mut [bool], buffers: &Buffers, value: u32) {
     for number in numbers_of(buffers, value) {
         kept[number] = true;
     }

@@ -174,7 +174,7 @@ impl Inspect<'_> {
             .map(|signal| Missing {
                 signal,
                 name: signal_name_at(image, signal, it.yielded_at),
-                sources: self.under_way(me, context, signal),
+                sources: self.sources_in_flight(me, context, signal),
             })
             .collect();
         // Sources in flight are the answer. Only if there are none are the programs searched: first
@@ -205,7 +205,7 @@ impl Inspect<'_> {
     }
 
     /// The sources in flight of a signal of a context.
-    fn under_way(&self, me: u8, context: u8, signal: u8) -> Vec<SignalOrigin> {
+    fn sources_in_flight(&self, me: u8, context: u8, signal: u8) -> Vec<SignalOrigin> {
         let mut sources = Vec::new();
         for (due, event) in self.pending() {
             if let Event::Signal {

@@ -49,7 +49,7 @@ fn mnemonics(sources: &mut Sources) -> &mut String {
 }
 
 #[test]
-fn the_shipped_tables_are_accepted_and_give_the_same_source_twice() {
+fn shipped_tables_generate_deterministic_source() {
     let once = generate(&Sources::shipped()).unwrap();
     assert_eq!(once, generate(&Sources::shipped()).unwrap());
     assert!(once.iter().all(|(_, text)| !text.is_empty()));
@@ -79,7 +79,7 @@ fn overlapping_fields_are_refused() {
 }
 
 #[test]
-fn a_field_on_the_match_bits_is_refused() {
+fn field_overlapping_the_match_bits_is_refused() {
     let text = errors(&edited(
         formats,
         "name = \"load_cc\", lo = 34",
@@ -282,7 +282,7 @@ fn evidence_is_required_and_uncertainty_needs_a_remark() {
 }
 
 #[test]
-fn a_defer_count_without_bits_for_it_is_refused() {
+fn unencodable_defer_count_is_refused() {
     let text = errors(&edited(
         mnemonics,
         "defer = 0\nform = [{ variant = \"Alu\"",
@@ -296,7 +296,7 @@ fn a_defer_count_without_bits_for_it_is_refused() {
 }
 
 #[test]
-fn forms_that_contradict_themselves_are_refused() {
+fn contradictory_forms_are_refused() {
     for (from, to, what) in [
         (
             "operands = [\"dest\", \"a\", \"op\"",
@@ -325,7 +325,7 @@ fn forms_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn generations_are_known_and_named_once() {
+fn unknown_and_duplicate_generations_are_refused() {
     let since = edited(mnemonics, "defer = 0", "defer = 0\nsince = \"MEv9\"");
     assert!(errors(&since).contains("there is no generation MEv9"));
     let twice = edited(generations, "\"MEv1\"", "\"mev2\"");
@@ -333,7 +333,7 @@ fn generations_are_known_and_named_once() {
 }
 
 #[test]
-fn a_later_generation_and_its_instruction_are_a_row_each() {
+fn later_generation_and_its_instruction_are_emitted() {
     let mut sources = edited(
         mnemonics,
         "name = \"ffs\"",

@@ -233,7 +233,7 @@ mod tests {
     use super::{CommandOp, Unit};
 
     #[test]
-    fn atomic_commands_are_those_that_change_a_longword_in_place() {
+    fn atomic_commands_are_the_read_modify_write_commands() {
         let of = |unit: Unit, pushes: bool| -> Vec<&str> {
             let atomic = CommandOp::ALL.into_iter().filter(|op| op.is_atomic());
             let mut names: Vec<&str> = atomic

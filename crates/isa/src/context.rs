@@ -206,8 +206,12 @@ impl ContextSet {
     #[must_use]
     #[inline]
     pub const fn next_after(self, last: Context) -> Option<Context> {
-        let behind = self.0 & 0xfffe << last.index();
-        let first = if behind == 0 { self.0 } else { behind };
+        let higher_members = self.0 & 0xfffe << last.index();
+        let first = if higher_members == 0 {
+            self.0
+        } else {
+            higher_members
+        };
         if first == 0 {
             None
         } else {
@@ -304,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_the_last_name_no_context_or_begin_again() {
+    fn context_numbers_out_of_range_are_rejected_or_wrap() {
         assert_eq!(Context::new(CONTEXTS), None);
         assert_eq!(Context::wrapping(CONTEXTS + 3), context(3));
         assert_eq!(Context::all().last(), Some(Context::LAST));
@@ -313,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_context_runs_in_the_mode_of_four() {
+    fn four_context_mode_uses_even_contexts() {
         assert_eq!(ContextMode::Four.running().bits(), 0x55);
         assert_eq!(ContextMode::Eight.running(), ContextSet::ALL);
         assert_eq!(ContextMode::Four.next(context(6)), Context::FIRST);
@@ -321,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_of_a_set_is_found_in_round_robin() {
+    fn next_context_in_a_set_is_round_robin() {
         for bits in 0..=ContextSet::ALL.bits() {
             let set = ContextSet::from_bits(bits);
             for last in Context::all() {
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_gain_and_lose_contexts() {
+    fn context_sets_insert_remove_and_combine() {
         let mut set = ContextSet::from(context(2));
         set.insert(context(5));
         assert_eq!(set.bits(), 0b10_0100);
@@ -345,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_divided_among_the_contexts_that_run() {
+    fn registers_are_divided_among_running_contexts() {
         for mode in [ContextMode::Four, ContextMode::Eight] {
             let bases = mode.running().iter().map(Context::register_base);
             assert!(

@@ -5,7 +5,7 @@ mod datapath;
 mod memory;
 
 pub(crate) use datapath::mul_type;
-pub(crate) use memory::{OTHER_KIND, command_field};
+pub(crate) use memory::{TRANSFERS_PER_KIND, command_field};
 
 use crate::{
     Bank, EncodeError, EncodeErrorKind, Format, Instruction, Operand, OperandRole, RESTRICTED,

@@ -16,7 +16,7 @@ mod tests {
     use super::parity_bits;
 
     #[test]
-    fn each_half_has_its_own_bit() {
+    fn each_half_word_has_its_own_parity_bit() {
         assert_eq!(parity_bits(0), 0);
         assert_eq!(parity_bits(1), 1 << 40);
         assert_eq!(parity_bits(1 << 19), 1 << 40);

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mnemonic_code_command_and_register_is_mentioned() {
+    fn reference_mentions_every_mnemonic_code_command_and_register() {
         let text = all();
         let quoted = |name: &str| text.contains(&format!("`{name}`"));
         for row in mnemonics() {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn uncertain_rows_say_so() {
+    fn uncertain_rows_are_marked() {
         let text = all();
         for row in mnemonics() {
             if let Some(remark) = row.uncertain {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_row_has_as_many_cells_as_its_heading() {
+    fn table_rows_match_their_heading_width() {
         for (title, text) in pages() {
             let mut columns = 0;
             for line in text.lines() {

@@ -19,7 +19,7 @@ fn refusal(instruction: Instruction) -> EncodeError {
 }
 
 #[test]
-fn every_alu_operation_code_round_trips_and_the_rest_is_undefined() {
+fn alu_operations_round_trip_and_other_codes_are_undefined() {
     for code in 0..32u8 {
         let word = Format::Alu.info().match_value
             | raw::alu::OP.put(code.into())
@@ -65,7 +65,7 @@ fn every_shift_of_every_shf_operation_round_trips() {
 }
 
 #[test]
-fn every_operand_code_stands_for_at_most_one_operand_per_role() {
+fn operand_codes_are_unambiguous_per_role() {
     for form in [&UNRESTRICTED, &RESTRICTED] {
         for role in [Role::Source, Role::Dest] {
             for code in 0..1u16 << form.bits {
@@ -86,7 +86,7 @@ fn every_operand_code_stands_for_at_most_one_operand_per_role() {
 }
 
 #[test]
-fn restricted_constants_are_split_as_golden_words_show() {
+fn restricted_constants_are_split_as_in_golden_words() {
     // 96 is 11 00000 with the marker bit between its parts.
     assert_eq!(
         RESTRICTED.encode(Operand::Constant(96), Role::Source),
@@ -99,7 +99,7 @@ fn restricted_constants_are_split_as_golden_words_show() {
 }
 
 #[test]
-fn every_condition_state_and_test_round_trips() {
+fn every_branch_condition_and_input_state_round_trips() {
     let (target, defer) = (8191, 2);
     for condition in Condition::ALL {
         round_trip(Instruction::Branch {
@@ -146,7 +146,7 @@ fn every_crc_option_round_trips() {
 }
 
 #[test]
-fn every_command_round_trips_with_its_smallest_and_largest_count() {
+fn commands_round_trip_with_minimum_and_maximum_count() {
     for op in CommandOp::ALL {
         let info = op.info();
         assert_eq!(
@@ -195,7 +195,7 @@ fn every_command_round_trips_with_its_smallest_and_largest_count() {
 }
 
 #[test]
-fn a_command_that_raises_a_pair_names_the_even_signal() {
+fn signal_pair_commands_require_an_even_signal() {
     let command = |op, signal| {
         Instruction::Command(Command {
             op,
@@ -216,7 +216,7 @@ fn a_command_that_raises_a_pair_names_the_even_signal() {
 }
 
 #[test]
-fn refusals_name_the_part_and_the_reason() {
+fn encode_errors_name_the_operand_and_reason() {
     let shf = |a, b| Instruction::AluShf {
         op: ShfOp::And,
         dest: A,
@@ -279,7 +279,7 @@ fn refusals_name_the_part_and_the_reason() {
 }
 
 #[test]
-fn a_word_with_other_unused_bits_is_accepted_leniently_only() {
+fn nonstandard_unused_bits_decode_only_leniently() {
     // The unused A field of `ffs` holds 1 instead of the value that the
     // assembler writes.
     let word = 0xa700100801;
@@ -294,7 +294,7 @@ fn a_word_with_other_unused_bits_is_accepted_leniently_only() {
 }
 
 #[test]
-fn operators_that_pass_b_keep_what_they_read_as_a() {
+fn operators_that_pass_b_preserve_the_a_operand() {
     let alu = |a, b| Instruction::Alu {
         op: AluOp::B,
         dest: Operand::None,
@@ -353,7 +353,7 @@ fn operators_that_pass_b_keep_what_they_read_as_a() {
 }
 
 #[test]
-fn a_fast_write_keeps_the_bit_of_indirect_ref() {
+fn cap_fast_write_preserves_the_indirect_ref_bit() {
     let word = 0x3300012f20 | raw::cap_csr::INDIRECT.put(1);
     assert_eq!(
         decode(word).map(|it| it.to_string()),
@@ -377,7 +377,7 @@ fn decode_errors_name_reserved_and_unknown_bits() {
 }
 
 #[test]
-fn the_transfer_field_depends_on_the_number_of_contexts() {
+fn transfer_field_depends_on_the_context_count() {
     let read = |transfer| {
         Instruction::Command(Command {
             op: CommandOp::SramRead,
@@ -436,7 +436,7 @@ fn registers_are_found_by_name_and_address() {
 }
 
 #[test]
-fn every_enumeration_is_found_by_text_and_alias() {
+fn enumeration_values_are_found_by_text_and_alias() {
     assert_eq!(Condition::from_text("BHS"), Some(Condition::Cs));
     assert_eq!(Condition::from_text("blo"), Some(Condition::Cc));
     assert_eq!(AluOp::from_text("and~"), Some(AluOp::AndNot));
@@ -451,7 +451,7 @@ fn every_enumeration_is_found_by_text_and_alias() {
 }
 
 #[test]
-fn targets_can_be_replaced() {
+fn branch_targets_can_be_replaced() {
     let arb = |resume| {
         Instruction::CtxArb(CtxArb {
             mask: 2,
@@ -471,7 +471,7 @@ fn targets_can_be_replaced() {
 
 /// Questions that the sources leave open, by the table row they concern.
 #[test]
-fn open_questions_are_marked_in_their_rows() {
+fn open_questions_are_marked_uncertain() {
     use CommandOp as C;
     for op in [
         C::SramSwap,

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn generations_have_the_instructions_of_earlier_ones_only() {
+    fn generations_accept_only_instructions_up_to_their_own() {
         let ffs = mnemonic("ffs").unwrap();
         let next = MnemonicInfo {
             since: Generation::MEv2,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_instructions_are_refused_by_name_in_both_directions() {
+    fn newer_instructions_are_refused_when_encoding_and_decoding() {
         let nop = Instruction::Nop;
         let newer = OLD.generation.check(nop.row()).unwrap_err();
         let refused = encode_in(&nop, OLD).unwrap_err();

@@ -46,7 +46,10 @@ impl Assemblies {
             return (Some(programs), Messages::default());
         }
         let (programs, messages) = assemble_project(project);
-        if let Some(programs) = programs.as_ref().filter(|programs| have_texts(programs)) {
+        if let Some(programs) = programs
+            .as_ref()
+            .filter(|programs| all_have_sources(programs))
+        {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             let list = known.entry(folder).or_default();
             list.retain(|(other, _)| *other != order);
@@ -82,7 +85,7 @@ impl Assemblies {
 
 /// Whether all programs have sources. Preassembled firmware has none, so a
 /// change could not be detected.
-fn have_texts(programs: &[Program]) -> bool {
+fn all_have_sources(programs: &[Program]) -> bool {
     programs
         .iter()
         .all(|program| !program.sources.files().is_empty())
@@ -94,7 +97,7 @@ mod tests {
     use npsim_project::{Overrides, Project};
 
     #[test]
-    fn a_text_that_changes_is_assembled_again() {
+    fn changed_source_is_reassembled() {
         let dir = tempfile::tempdir().unwrap();
         let source = dir.path().join("a.uc");
         std::fs::write(dir.path().join("b.uc"), "nop\n").unwrap();

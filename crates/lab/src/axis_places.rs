@@ -143,36 +143,54 @@ pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
 mod tests {
     use super::{common_unit, places};
 
-    fn laid(texts: &[&str], unit: &str) -> Result<Vec<f64>, String> {
+    fn axis_positions(texts: &[&str], unit: &str) -> Result<Vec<f64>, String> {
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         places(&texts, unit)
     }
 
     #[test]
-    fn values_lie_at_their_numbers_in_one_unit() {
+    fn axis_values_convert_to_one_unit() {
         let rates = ["500kpps", "1Mpps", "2Mpps"];
-        assert_eq!(laid(&rates, "Mpps"), Ok(vec![0.5, 1.0, 2.0]));
-        assert_eq!(laid(&rates, ""), Ok(vec![0.5, 1.0, 2.0]));
-        assert_eq!(laid(&rates, "kpps"), Ok(vec![500.0, 1000.0, 2000.0]));
+        assert_eq!(axis_positions(&rates, "Mpps"), Ok(vec![0.5, 1.0, 2.0]));
+        assert_eq!(axis_positions(&rates, ""), Ok(vec![0.5, 1.0, 2.0]));
+        assert_eq!(
+            axis_positions(&rates, "kpps"),
+            Ok(vec![500.0, 1000.0, 2000.0])
+        );
         let texts = rates.map(str::to_owned);
         assert_eq!(common_unit(&texts).as_deref(), Some("Mpps"));
-        assert_eq!(laid(&["500kpps", "800kpps"], "Mpps"), Ok(vec![0.5, 0.8]));
         assert_eq!(
-            laid(&["20ms", "1s", "0"], "ms"),
+            axis_positions(&["500kpps", "800kpps"], "Mpps"),
+            Ok(vec![0.5, 0.8])
+        );
+        assert_eq!(
+            axis_positions(&["20ms", "1s", "0"], "ms"),
             Ok(vec![20.0, 1000.0, 0.0])
         );
-        assert_eq!(laid(&["64KB", "1.5MB"], "KB"), Ok(vec![64.0, 1500.0]));
-        assert_eq!(laid(&["100Mbps", "1Gb/s"], "Mb/s"), Ok(vec![100.0, 1000.0]));
-        assert_eq!(laid(&["0.5", "100%"], ""), Ok(vec![0.5, 1.0]));
-        // Numbers stay as typed when there is only one unit.
-        assert_eq!(laid(&["1.5Mpps", "4.464Mpps"], ""), Ok(vec![1.5, 4.464]));
-        assert_eq!(laid(&["0.25bdp", "2bdp"], "products"), Ok(vec![0.25, 2.0]));
-        assert_eq!(laid(&["1", "2.5"], "Mpps"), Ok(vec![1.0, 2.5]));
         assert_eq!(
-            laid(&["-1", "1e6", "1_000", "1/4", "0x10"], ""),
+            axis_positions(&["64KB", "1.5MB"], "KB"),
+            Ok(vec![64.0, 1500.0])
+        );
+        assert_eq!(
+            axis_positions(&["100Mbps", "1Gb/s"], "Mb/s"),
+            Ok(vec![100.0, 1000.0])
+        );
+        assert_eq!(axis_positions(&["0.5", "100%"], ""), Ok(vec![0.5, 1.0]));
+        // Numbers stay as typed when there is only one unit.
+        assert_eq!(
+            axis_positions(&["1.5Mpps", "4.464Mpps"], ""),
+            Ok(vec![1.5, 4.464])
+        );
+        assert_eq!(
+            axis_positions(&["0.25bdp", "2bdp"], "products"),
+            Ok(vec![0.25, 2.0])
+        );
+        assert_eq!(axis_positions(&["1", "2.5"], "Mpps"), Ok(vec![1.0, 2.5]));
+        assert_eq!(
+            axis_positions(&["-1", "1e6", "1_000", "1/4", "0x10"], ""),
             Ok(vec![-1.0, 1e6, 1e3, 0.25, 16.0])
         );
-        assert_eq!(laid(&["fifo", "red"], ""), Ok(vec![0.0, 1.0]));
+        assert_eq!(axis_positions(&["fifo", "red"], ""), Ok(vec![0.0, 1.0]));
     }
 
     #[test]
@@ -188,7 +206,7 @@ mod tests {
             (&["64KB", "100 packets"], ""),
         ];
         for (texts, unit) in several {
-            let why = laid(texts, unit).unwrap_err();
+            let why = axis_positions(texts, unit).unwrap_err();
             assert!(why.contains("with `x`"), "{texts:?}: {why}");
         }
     }

@@ -149,7 +149,7 @@ impl Campaign<'_> {
         let inputs = self.inputs(point, assemblies)?;
         S::prepare(&inputs, point).map_err(|Problems(mut problems)| {
             if let Some(first) = problems.first_mut() {
-                first.notes.push(in_point(point));
+                first.notes.push(point_note(point));
             }
             Problems(problems)
         })
@@ -184,7 +184,7 @@ impl Campaign<'_> {
         let points = task.part.candidates(points)?;
         let assemblies = Assemblies::default();
         let Some(points) = self.cached_with(points, &assemblies, stop, progress)? else {
-            return Ok(Results::broken_off());
+            return Ok(Results::interrupted_early());
         };
         let points = task.part.select(points)?;
         let store = Store::open(self.results)?;
@@ -196,7 +196,7 @@ impl Campaign<'_> {
                 continue;
             }
             match store.get(&cached.key) {
-                Some(outcome) if self.files(&cached.key).are_there() => {
+                Some(outcome) if self.files(&cached.key).all_exist() => {
                     outcomes.insert(cached.key.clone(), outcome);
                 }
                 _ => to_run.push(cached),
@@ -280,7 +280,7 @@ impl Campaign<'_> {
     pub fn merge(&self, points: Vec<Point>, stop: &AtomicBool) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
         let Some(points) = self.cached_with(points, &Assemblies::default(), stop, &())? else {
-            return Ok(Results::broken_off());
+            return Ok(Results::interrupted_early());
         };
         let mut outcomes = BTreeMap::new();
         let mut gone = Vec::new();
@@ -354,7 +354,7 @@ impl Campaign<'_> {
             proceed: &proceed,
         };
         let outcomes = S::execute(&points, &execution)
-            .map_err(|problem| problem.note(in_point(&first.point)))?;
+            .map_err(|problem| problem.note(point_note(&first.point)))?;
         progress.advanced(cost(run).saturating_sub(done.into_inner()));
         for outcome in outcomes.iter().flatten() {
             store.put(outcome)?;
@@ -374,7 +374,7 @@ impl Campaign<'_> {
     }
 }
 
-fn in_point(point: &Point) -> String {
+fn point_note(point: &Point) -> String {
     format!("in point {}, {}", point.number, point.shown())
 }
 

@@ -335,7 +335,7 @@ mod tests {
     use super::frames;
 
     #[test]
-    fn a_capture_has_limited_frames_and_bytes() {
+    fn oversized_captures_are_refused() {
         let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         file.extend([0, 0, 1, 0, 1, 0, 0, 0]);
         for _ in 0..3 {

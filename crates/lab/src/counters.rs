@@ -61,7 +61,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn stars_stand_for_any_letters() {
+    fn stars_match_any_characters() {
         for (pattern, name, expected) in [
             ("sram*", "sram0", true),
             ("sram*", "scratch", false),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_sums_what_it_fits() {
+    fn path_sums_all_matching_counters() {
         let before = json!({"units": [{"name": "sram0", "words": 1}]});
         let after =
             json!({"units": [{"name": "sram0", "words": 5}, {"name": "sram1", "words": 7}]});

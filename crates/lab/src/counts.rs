@@ -197,7 +197,7 @@ why = "so"
 "#;
 
     #[test]
-    fn a_hit_is_worth_what_was_not_chosen_for_it() {
+    fn rows_are_classed_as_calibrated_chosen_or_predicted() {
         let study = Study::parse("s", TEXT).unwrap();
         let rows = rows(&study, &Results::default(), &select(&study, &[]).unwrap());
         let classes: Vec<_> = rows.iter().map(|row| row.class).collect();
@@ -221,7 +221,7 @@ why = "so"
     }
 
     #[test]
-    fn chosen_values_have_rows_and_one_tolerance_an_id() {
+    fn chosen_values_and_tolerances_are_checked() {
         let refused = |from: &str, to: &str| {
             let text = TEXT.replacen(from, to, 1);
             assert_ne!(text, TEXT, "{from}");

@@ -226,7 +226,7 @@ mod tests {
     use crate::study::FigureScale;
 
     #[test]
-    fn no_scale_hides_what_was_measured() {
+    fn scale_never_hides_measured_points() {
         let scale = |from, to| FigureScale {
             label: None,
             from,

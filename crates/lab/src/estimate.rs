@@ -116,7 +116,7 @@ mod tests {
     use super::Estimate;
 
     #[test]
-    fn the_interval_is_students() {
+    fn interval_uses_student_t() {
         let estimate = Estimate::of(&[32.7, 35.1, 34.5, 27.1]);
         assert!((estimate.mean - 32.35).abs() < 1e-9);
         // Standard deviation 3.646, its error 1.823, times 3.182.
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_border_inside_the_interval_decides_nothing() {
+    fn bound_inside_the_interval_is_undecided() {
         let estimate = Estimate {
             mean: 10.0,
             half: Some(1.0),

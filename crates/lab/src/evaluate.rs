@@ -29,7 +29,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Describes how far a share is on one side or the other of another value.
-fn aside(share: f64, side: &str, other_side: &str) -> String {
+fn distance_text(share: f64, side: &str, other_side: &str) -> String {
     if share < -MOST_TIMES {
         format!("{} {other_side}", percent(share))
     } else {
@@ -120,7 +120,7 @@ pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
             let [first, second] = of.as_slice() else {
                 return Err("it needs two curves".into());
             };
-            let pairs = together(&covered(first)?, &covered(second)?)?;
+            let pairs = pair_up(&covered(first)?, &covered(second)?)?;
             let shares = pairs
                 .into_iter()
                 .map(|((x, one), (_, other))| (x, relative(one, other)));
@@ -216,26 +216,31 @@ pub fn shape(shape: &Shape, curves: CurveSamples) -> Result<ShapeFinding, String
     match shape.is {
         ShapeKind::Follows => {
             let (x, off) = worst(first.iter().map(|(x, y)| (*x, relative(*y, *x))));
-            Ok(off_by(off, share, "from the load", x))
+            Ok(deviation_finding(off, share, "from the load", x))
         }
         ShapeKind::Flat => {
             enough(2)?;
             let middle = mean(first);
             let (x, off) = worst(first.iter().map(|(x, y)| (*x, relative(*y, middle))));
-            Ok(off_by(off, share, &format!("from the mean {middle:.3}"), x))
+            Ok(deviation_finding(
+                off,
+                share,
+                &format!("from the mean {middle:.3}"),
+                x,
+            ))
         }
         ShapeKind::Same => {
             let mut pairs = Vec::new();
             for other in rest {
-                for ((x, y), (_, other)) in together(first, other)? {
+                for ((x, y), (_, other)) in pair_up(first, other)? {
                     pairs.push((x, relative(other, y)));
                 }
             }
             let (x, off) = worst(pairs.into_iter());
-            Ok(off_by(off, share, "apart", x))
+            Ok(deviation_finding(off, share, "apart", x))
         }
         ShapeKind::Order => order(&all, share),
-        ShapeKind::Above | ShapeKind::Below => beyond(first, rest, share, shape.is),
+        ShapeKind::Above | ShapeKind::Below => lies_beyond(first, rest, share, shape.is),
         ShapeKind::Bounded => Ok(bounded(first, shape)),
         ShapeKind::Linear => {
             enough(3)?;
@@ -271,7 +276,7 @@ fn worst(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
         .unwrap_or((0.0, 0.0))
 }
 
-fn off_by(off: f64, share: f64, what: &str, x: f64) -> ShapeFinding {
+fn deviation_finding(off: f64, share: f64, what: &str, x: f64) -> ShapeFinding {
     let found = match percent(off) {
         figure if off <= MOST_TIMES => format!("at most {figure} {what}, at {x}"),
         _ => format!("{what} by more than can be said in percent, at {x}"),
@@ -281,7 +286,7 @@ fn off_by(off: f64, share: f64, what: &str, x: f64) -> ShapeFinding {
 
 type Pair = ((f64, f64), (f64, f64));
 
-fn together(one: &CurvePlaces, other: &CurvePlaces) -> Result<Vec<Pair>, String> {
+fn pair_up(one: &CurvePlaces, other: &CurvePlaces) -> Result<Vec<Pair>, String> {
     let same = one.len() == other.len() && one.iter().zip(other).all(|(a, b)| close(a.0, b.0));
     if !same {
         return Err("the curves have points at different places".into());
@@ -293,7 +298,7 @@ fn order(all: &[CurvePlaces], margin: f64) -> Result<ShapeFinding, String> {
     let mut gaps = Vec::new();
     for (number, pair) in all.windows(2).enumerate() {
         if let [upper, lower] = pair {
-            for ((x, upper), (_, lower)) in together(upper, lower)? {
+            for ((x, upper), (_, lower)) in pair_up(upper, lower)? {
                 gaps.push((
                     x,
                     number,
@@ -311,14 +316,14 @@ fn order(all: &[CurvePlaces], margin: f64) -> Result<ShapeFinding, String> {
     let found = format!(
         "curve {} is {} curve {} at {x}, where it is least",
         number + 1,
-        aside(gap, "above", "below"),
+        distance_text(gap, "above", "below"),
         number + 2
     );
     Ok(ShapeFinding::new(gap - margin, true, found))
 }
 
 /// Whether the first curve lies everywhere on one side of all others.
-fn beyond(
+fn lies_beyond(
     first: &CurvePlaces,
     rest: &[CurvePlaces],
     margin: f64,
@@ -327,7 +332,7 @@ fn beyond(
     let sign = if side == ShapeKind::Above { 1.0 } else { -1.0 };
     let mut gaps = Vec::new();
     for (number, other) in rest.iter().enumerate() {
-        for ((x, y), (_, other)) in together(first, other)? {
+        for ((x, y), (_, other)) in pair_up(first, other)? {
             let gap = sign * (y - other) / other.abs().max(f64::MIN_POSITIVE);
             gaps.push((x, number, gap));
         }
@@ -341,8 +346,8 @@ fn beyond(
     let found = format!(
         "curve 1 is {} curve {} at {x}, where it is least",
         match side {
-            ShapeKind::Above => aside(gap, "above", "below"),
-            _ => aside(gap, "below", "above"),
+            ShapeKind::Above => distance_text(gap, "above", "below"),
+            _ => distance_text(gap, "below", "above"),
         },
         number + 2
     );

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fluid_model_has_a_queue_and_a_utilisation() {
+    fn fluid_model_measures_queue_and_utilisation() {
         let good = "metrics = [\"queue\", \"used\"]\nset = { estimated_mbps = 11 }";
         let study = study(good).unwrap();
         let ready = prepare(&study).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_run_does_not_go_on_to_its_end() {
+    fn interrupted_fluid_run_stops_early() {
         let study = study("metrics = [\"queue\"]\nset = { rtt_ms = 5 }").unwrap();
         let ready = prepare(&study).unwrap();
         let asked = Cell::new(0);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_metrics_that_it_does_not_have_are_refused() {
+    fn unknown_fluid_keys_and_metrics_are_refused() {
         let refused = |sweep: &str| study(sweep).unwrap_err();
         assert!(refused("metrics = [\"jain\"]").contains("`jain` cannot be measured"));
         let metrics = "metrics = [\"queue\"]\n";

@@ -104,7 +104,7 @@ mod tests {
     use super::{line, shown};
 
     #[test]
-    fn numbers_have_the_digits_that_say_something() {
+    fn numbers_are_shown_with_significant_digits() {
         for (number, text) in [
             (4.0, "4"),
             (3.9375, "3.938"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_and_quotes_are_kept() {
+    fn csv_fields_with_commas_and_quotes_are_escaped() {
         let fields = ["a", "b,c", "d\"e"].map(String::from);
         assert_eq!(line(fields), "a,\"b,c\",\"d\"\"e\"\n");
     }

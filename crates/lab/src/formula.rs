@@ -55,10 +55,10 @@ impl Formula {
         let environment = environment();
         let expression = environment
             .compile_expression(text)
-            .map_err(|error| unreadable(text, &error))?;
+            .map_err(|error| syntax_error(text, &error))?;
         let mut names: BTreeSet<_> = expression.undeclared_variables(false).into_iter().collect();
         names.retain(|name| !FUNCTIONS.contains(&name.as_str()));
-        if let Some(name) = names.iter().find(|name| is_called(text, name)) {
+        if let Some(name) = names.iter().find(|name| is_used_as_function(text, name)) {
             return Err(format!(
                 "`{text}`: there is no `{name}(...)`, only `min(...)` and `max(...)`"
             ));
@@ -67,13 +67,13 @@ impl Formula {
             text: text.to_owned(),
             names,
         };
-        formula.try_out(&expression)?;
+        formula.check_with_trial_values(&expression)?;
         Ok(formula)
     }
 
     /// Refuses a formula that can never be a number, whatever its names stand for. An
     /// evaluation that fails with these trial numbers proves nothing.
-    fn try_out(&self, expression: &Expression) -> Result<(), String> {
+    fn check_with_trial_values(&self, expression: &Expression) -> Result<(), String> {
         let trial: BTreeMap<_, _> = (1_u8..=u8::MAX)
             .cycle()
             .zip(&self.names)
@@ -86,7 +86,7 @@ impl Formula {
                 _ => Ok(()),
             },
         };
-        outcome.map_err(|error| unreadable(&self.text, &error))
+        outcome.map_err(|error| syntax_error(&self.text, &error))
     }
 
     /// The names that occur in it.
@@ -111,21 +111,21 @@ impl Formula {
             .compile_expression(&self.text)
             .and_then(|expression| expression.eval(values))
             .and_then(f64::try_from)
-            .map_err(|error| self.uncomputed(&reason(&error)))?;
+            .map_err(|error| self.evaluation_error(&reason(&error)))?;
         if outcome.is_finite() {
             Ok(outcome)
         } else {
-            Err(self.uncomputed("it is too large"))
+            Err(self.evaluation_error("it is too large"))
         }
     }
 
-    fn uncomputed(&self, why: &str) -> String {
+    fn evaluation_error(&self, why: &str) -> String {
         format!("`{}` has no value: {why}", self.text)
     }
 }
 
 /// Whether a formula uses a name as a function.
-fn is_called(text: &str, name: &str) -> bool {
+fn is_used_as_function(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
         !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
@@ -151,7 +151,7 @@ fn chosen(of: &[f64], choose: fn(f64, f64) -> f64) -> Result<f64, Error> {
     of.iter().copied().reduce(choose).ok_or_else(none)
 }
 
-fn unreadable(text: &str, error: &Error) -> String {
+fn syntax_error(text: &str, error: &Error) -> String {
     let reason = reason(error);
     match error.range() {
         Some(place) if place.start < text.len() => format!(
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_bind_as_usual() {
+    fn operators_have_the_usual_precedence() {
         for (text, expected) in [
             ("1 + 2 * x", 7.0),
             ("(1 + 2) * x", 9.0),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_a_place() {
+    fn formula_errors_have_a_position() {
         for (text, expected) in [
             ("", "unexpected end of input"),
             (
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_formula_takes_half_of_a_stack() {
+    fn deepest_formula_fits_in_half_a_stack() {
         let deep = || {
             for (open, close) in [("(", ")"), ("-", ""), ("1-", ""), ("min(", ")")] {
                 let of = |levels| format!("{}x{}", open.repeat(levels), close.repeat(levels));

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn only_accepts_frames_by_a_byte() {
+    fn byte_filter_selects_frames() {
         let frame = [0, 0x45];
         let only = |is, not| ByteFilter { byte: 1, is, not };
         assert!(only(Some(0x45), None).accepts(&frame));

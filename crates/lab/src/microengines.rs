@@ -43,7 +43,7 @@ mod tests {
     use super::{check, named};
 
     #[test]
-    fn stages_and_indices() {
+    fn microengines_are_chosen_by_stage_or_index() {
         let stages = [("work".to_owned(), vec![4, 6])];
         assert_eq!(named("work", &stages), Ok(vec![4, 6]));
         assert_eq!(named("0-1,3", &stages), Ok(vec![0, 1, 3]));

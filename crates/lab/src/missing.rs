@@ -71,11 +71,11 @@ impl<'a> RecordIndex<'a> {
         for record in records {
             for (key, point) in &record.points {
                 index.points.entry(point).or_default().push((key, record));
-                if record.is_of_this_build() {
+                if record.is_from_this_build() {
                     index.here.entry(key).or_default().push(record);
                 }
             }
-            counts.extend(record.shards.filter(|_| record.is_of_this_build()));
+            counts.extend(record.shards.filter(|_| record.is_from_this_build()));
         }
         // If tasks used different numbers of shards, the intended number is
         // unknown.
@@ -92,7 +92,11 @@ impl<'a> RecordIndex<'a> {
             return "its file in `points` is damaged, or of another format".to_owned();
         }
         let key = cached.key.as_str();
-        if let Some(record) = self.here.get(key).and_then(|records| telling(records)) {
+        if let Some(record) = self
+            .here
+            .get(key)
+            .and_then(|records| most_informative(records))
+        {
             let task = match &*record.by {
                 "" => record.part.clone(),
                 by => format!("{} ({by})", record.part),
@@ -124,7 +128,7 @@ impl<'a> RecordIndex<'a> {
 
 /// Returns the most informative of the records of tasks that were to run a
 /// point.
-fn telling<'a>(records: &[&'a TaskRecord]) -> Option<&'a TaskRecord> {
+fn most_informative<'a>(records: &[&'a TaskRecord]) -> Option<&'a TaskRecord> {
     let rank = |record: &&TaskRecord| match record.state {
         TaskState::Failed(_) => 0,
         TaskState::Begun => 1,
@@ -166,7 +170,7 @@ fn shown(numbers: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn numbers_in_a_row_are_shown_short() {
+    fn consecutive_numbers_are_shown_as_ranges() {
         assert_eq!(super::shown(&[1, 2, 3]), "1, 2, 3");
         assert_eq!(super::shown(&[9, 1, 2, 3, 4, 6]), "1-4, 6, 9");
     }

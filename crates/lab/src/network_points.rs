@@ -176,7 +176,7 @@ impl Subject for NetworkPoint {
         let counts = probes.iter().any(Probe::counts);
         let mut fault = None;
         while let Some(stop) = probes.iter().filter_map(Probe::next).min() {
-            match go_to(&mut running, stop..until, counts, &proceed) {
+            match advance_to(&mut running, stop..until, counts, &proceed) {
                 Ok(()) => {}
                 Err(Stopped::Interrupted) => return Ok(None),
                 Err(Stopped::Frame(problem)) => return Err(problem),
@@ -296,7 +296,7 @@ fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
 
 /// Runs to the beginning of `way`; the run as a whole ends at the end of `way`. With `count`,
 /// chips are advanced to that time as well, since a metric reads their counters.
-fn go_to(
+fn advance_to(
     running: &mut network::Network,
     way: Range<Time>,
     count: bool,

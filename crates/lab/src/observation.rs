@@ -151,9 +151,9 @@ impl Observation {
             None => Ok(sum),
             Some(Per::Packet) if self.left.is_empty() => Err("no frame left in the window".into()),
             Some(Per::Packet) => Ok(sum / sent),
-            Some(Per::Cycle) => self.not_empty().map(|cycles| sum / cycles),
+            Some(Per::Cycle) => self.nonzero_cycles().map(|cycles| sum / cycles),
             Some(Per::Second) => self
-                .not_empty()
+                .nonzero_cycles()
                 .map(|cycles| sum * self.hertz as f64 / cycles),
         }
     }
@@ -183,7 +183,7 @@ impl Observation {
         Ok(sum)
     }
 
-    fn not_empty(&self) -> Result<f64, String> {
+    fn nonzero_cycles(&self) -> Result<f64, String> {
         if self.cycles == 0 {
             return Err("the run ended before the window began".into());
         }
@@ -191,7 +191,7 @@ impl Observation {
     }
 
     fn mega_per_second(&self, count: u64) -> Result<f64, String> {
-        let cycles = self.not_empty()?;
+        let cycles = self.nonzero_cycles()?;
         Ok(count as f64 * self.hertz as f64 / cycles / 1e6)
     }
 
@@ -250,7 +250,7 @@ impl Observation {
     }
 
     fn utilisation(&self, me: Option<&str>) -> Result<f64, String> {
-        let cycles = self.not_empty()?;
+        let cycles = self.nonzero_cycles()?;
         let list = self.after["microengines"].as_array();
         let running: Vec<usize> = match me {
             Some(me) => microengines::named(me, &self.stages)?
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_over_nothing_is_no_number() {
+    fn ratio_over_zero_is_an_error() {
         let o = observation();
         let why = |text: &str| o.value(&metric(text)).unwrap_err();
         let text = "measure = \"ratio\"\nof = \"cycles\"\nover = \"microengines.1.executing\"";

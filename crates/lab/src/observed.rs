@@ -70,7 +70,7 @@ impl PointFiles {
 
     /// Whether all requested files exist.
     #[must_use]
-    pub(crate) fn are_there(&self) -> bool {
+    pub(crate) fn all_exist(&self) -> bool {
         self.what.iter().all(|&what| self.path(what).is_file())
     }
 
@@ -143,7 +143,7 @@ mod tests {
     use super::Observe;
 
     #[test]
-    fn names_are_read_and_files_are_theirs() {
+    fn observe_names_parse_and_have_files() {
         for (name, what, file) in Observe::ALL {
             assert_eq!(name.parse(), Ok(what));
             assert_eq!(what.file(), file);

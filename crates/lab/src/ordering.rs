@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_before_the_window_are_compared_with_but_do_not_count() {
+    fn frames_before_the_window_are_compared_but_not_counted() {
         let frames = [
             (10, 0, 0),
             (20, 0, 2),
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_ordered_by_their_last_bits() {
+    fn frames_are_ordered_by_departure_of_their_last_bit() {
         let frames = [(30, 0, 1), (20, 0, 0), (40, 0, 2)];
         let ordering = Ordering::new(stamps(&frames), 0, 50, None);
         assert_eq!(share(&ordering, "reordered"), Ok(0.0));
     }
 
     #[test]
-    fn one_flow_is_the_first_slot() {
+    fn single_flow_is_the_first_slot() {
         let frames = [(1, 0, 0), (2, 1, 1), (3, 3, 1), (4, 1, 0), (5, 3, 0)];
         let one = |slots| {
             let ordering = Ordering::new(stamps(&frames), 0, 9, slots);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn without_packets_there_is_no_share() {
+    fn share_of_no_packets_is_an_error() {
         let why = |ordering: &Ordering| share(ordering, "reordered").unwrap_err();
         assert!(why(&Ordering::default()).contains("stamp"));
         let before = Ordering::new(stamps(&[(1, 0, 0)]), 5, 9, None);

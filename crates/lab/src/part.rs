@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn deals_are_the_same_in_any_order_of_points() {
+    fn sharding_is_independent_of_point_order() {
         let points: Vec<_> = (1..40).map(|it| point(it, (it % 5) as u64, None)).collect();
         let mut turned = points.clone();
         turned.reverse();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn points_with_one_key_are_in_one_shard() {
+    fn points_with_equal_keys_share_a_shard() {
         let mut points: Vec<_> = (1..5).map(|it| point(it, 9, None)).collect();
         points[3].key = points[0].key.clone();
         let dealt = deal(&points, 3);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_read_and_refused() {
+    fn shard_arguments_are_parsed() {
         assert_eq!("2/4".parse(), Shard::new(2, 4));
         for (text, why) in [
             ("5/4", "1/4 to 4/4"),

@@ -19,7 +19,7 @@ const QUICK: u64 = 4;
 /// Clock of the net's time unit, in megahertz.
 const MEGAHERTZ: u64 = 600;
 /// Settings of a point that are not parameters of its net.
-const OF_THE_POINT: [&str; 2] = ["hops", "seed"];
+const POINT_SETTINGS: [&str; 2] = ["hops", "seed"];
 
 /// The net of a point, with the key under which its outcome is saved.
 pub(crate) struct PetriPoint {
@@ -32,7 +32,7 @@ impl Subject for PetriPoint {
     fn check(study: &Study, sweep: &Sweep) -> Result<(), String> {
         for name in sweep.keys() {
             let known = Parameters::NAMES.contains(&name.as_str());
-            if !known && !OF_THE_POINT.contains(&name.as_str()) {
+            if !known && !POINT_SETTINGS.contains(&name.as_str()) {
                 return Err(format!(
                     "there is no `{name}`; a net has {}",
                     Parameters::NAMES.join(", ")
@@ -43,7 +43,7 @@ impl Subject for PetriPoint {
             return Err("a net cannot play a capture".into());
         }
         for (name, metric) in study.metrics_of(sweep) {
-            if !is_of_nets(&metric.measure) {
+            if !fits_nets(&metric.measure) {
                 return Err(format!(
                     "`{name}` cannot be measured on a net; rates, lost packets and order can"
                 ));
@@ -110,7 +110,7 @@ impl Subject for PetriPoint {
     }
 }
 
-fn is_of_nets(measure: &Measure) -> bool {
+fn fits_nets(measure: &Measure) -> bool {
     matches!(
         measure,
         Measure::EgressRate
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_says_what_it_has() {
+    fn unknown_net_keys_and_metrics_are_refused() {
         assert!(study("net = true\nmetrics = [\"gbps\"]\nset = { slots = \"local\" }").is_ok());
         let refused = |sweep| study(sweep).unwrap_err();
         assert!(refused("net = true\nmetrics = [\"busy\"]").contains("`busy`"));

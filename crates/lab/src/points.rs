@@ -54,9 +54,9 @@ pub struct Point {
 const SEED_BASE: u64 = 1000;
 /// Bits of a point's own seed that distinguish its runs from those of points with other
 /// seeds.
-const OWN_SEED: u64 = 0xffff_ffff;
+const POINT_SEED_MASK: u64 = 0xffff_ffff;
 /// Position of these bits in the seed of a run.
-const OWN_SEED_SHIFT: u32 = 24;
+const POINT_SEED_SHIFT: u32 = 24;
 
 impl Point {
     /// All settings as `PATH=VALUE`, including those of the capture, the seed and the
@@ -212,7 +212,9 @@ impl Point {
             ..self.clone()
         };
         if run > 0 {
-            let seed = SEED_BASE + run as u64 + ((again.own_seed() & OWN_SEED) << OWN_SEED_SHIFT);
+            let seed = SEED_BASE
+                + run as u64
+                + ((again.point_seed() & POINT_SEED_MASK) << POINT_SEED_SHIFT);
             again.set("seed", &seed.to_string())?;
             if again.trace.is_none() && again.kind == SubjectKind::Chip {
                 again.set("load.seed", &seed.to_string())?;
@@ -223,7 +225,7 @@ impl Point {
     }
 
     /// The seed that the study gives the point or its load.
-    fn own_seed(&self) -> u64 {
+    fn point_seed(&self) -> u64 {
         let loads = self.settings.iter().rev();
         let mut loads = loads.filter_map(|setting| {
             let text = setting.to_string();
@@ -322,7 +324,7 @@ system = "y"
 "#;
 
     #[test]
-    fn the_first_axis_turns_fastest() {
+    fn first_axis_varies_fastest() {
         let study = Study::parse("s", TEXT).unwrap();
         let all = points(&study, false).unwrap();
         let shown: Vec<_> = all.iter().map(super::Point::shown).collect();
@@ -404,7 +406,7 @@ values = ["1Mpps", "2Mpps"]
     }
 
     #[test]
-    fn a_load_has_no_place_beside_a_trace() {
+    fn load_and_trace_together_are_refused() {
         for (there, load) in [
             (r#""port.0.rate" = "1Gbps""#, r#""load.size" = 64"#),
             (

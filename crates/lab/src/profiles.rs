@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn one_profile_for_each_chip() {
+    fn profiles_are_compared_per_chip() {
         let one = used("a", "1", &[]);
         assert_eq!(shown(std::slice::from_ref(&one)), "one profile: a 1");
         assert!(is_one(&[one.clone(), used("b", "2", &[])]));

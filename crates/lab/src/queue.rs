@@ -78,7 +78,7 @@ mod tests {
     use super::run;
 
     #[test]
-    fn the_longest_begins_first_and_results_keep_their_order() {
+    fn longest_job_starts_first_and_results_keep_their_order() {
         let begun = Mutex::new(Vec::new());
         let done = run(
             &[3, 9, 1, 9, 5],
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_divided_among_what_waits() {
+    fn threads_are_divided_among_waiting_jobs() {
         assert_eq!(run(&[()], |()| 0, 4, |(), threads| threads), [4]);
         // Both start before either ends.
         let both = Barrier::new(2);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn no_thread_waits_while_something_is_left() {
+    fn no_thread_idles_while_jobs_remain() {
         // Three at a time: each of the first three waits for the other two.
         let three = Barrier::new(3);
         let costs: Vec<u64> = (0..30).rev().collect();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_without_work_runs_nothing() {
+    fn empty_queue_runs_nothing() {
         assert_eq!(run(&[], |(): &()| 0, 4, |(), _| ()), []);
     }
 }

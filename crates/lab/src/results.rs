@@ -50,7 +50,7 @@ pub struct Results {
 
 impl Results {
     /// The results of a campaign that was interrupted before its points were known.
-    pub(crate) fn broken_off() -> Self {
+    pub(crate) fn interrupted_early() -> Self {
         Self {
             interrupted: true,
             ..Self::default()
@@ -163,7 +163,7 @@ mod tests {
     use super::{PointChip, Profile, Study};
 
     #[test]
-    fn a_frozen_chip_has_the_name_and_the_numbers_of_the_study() {
+    fn frozen_chip_matches_name_and_fingerprint_of_the_study() {
         let chip = |name: &str, profile: &str| PointChip {
             chip: name.into(),
             profile: profile.into(),

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infinite_number_is_close_to_itself_alone() {
+    fn infinity_is_close_only_to_itself() {
         let most = f64::INFINITY;
         assert!(close(most, most) && !close(most, -most) && !close(most, 0.0));
         assert!(!close(1.0, most) && !close(f64::NAN, most));

@@ -203,7 +203,7 @@ curve = [{ of = "a.rate" }]
 "#;
 
     #[test]
-    fn ids_choose_rows_and_points() {
+    fn ids_select_rows_and_points() {
         let study = Study::parse("s", TEXT).unwrap();
         assert_eq!(select(&study, &["H-2".into()]).unwrap().len(), 2);
         assert_eq!(select(&study, &["rates".into()]).unwrap().len(), 4);

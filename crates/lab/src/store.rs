@@ -131,7 +131,7 @@ mod tests {
     use super::{MetricReading, PointOutcome, Store};
 
     #[test]
-    fn saved_values_are_read_to_the_last_digit() {
+    fn saved_values_round_trip_exactly() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let mut outcome = PointOutcome::new("abc");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_outcomes_and_those_of_another_key_are_not_taken() {
+    fn damaged_or_mismatched_outcomes_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         store.put(&PointOutcome::new("abc")).unwrap();

@@ -125,7 +125,7 @@ mod tests {
     use crate::study::{Replicated, SubjectKind};
 
     #[test]
-    fn every_study_is_right_and_has_its_name() {
+    fn built_in_studies_are_valid() {
         for (study, (name, _)) in all().unwrap().iter().zip(BUILT_IN) {
             assert_eq!(study.name, *name);
             let (whole, quick) = (points(study, false).unwrap(), points(study, true).unwrap());
@@ -150,7 +150,7 @@ mod tests {
 
     /// A point that runs once has no interval, so its study must comment on randomness instead.
     #[test]
-    fn sweeps_have_intervals_or_say_why_not() {
+    fn sweeps_are_replicated_or_explain_single_runs() {
         for study in all().unwrap() {
             let repeated: std::collections::BTreeSet<&str> = { study.sweep.values() }
                 .filter(|sweep| sweep.replicate.is_some() && study.replication.runs > 2)
@@ -170,7 +170,7 @@ mod tests {
     /// Rows were reproduced with these chip parameters. Changing a chip makes it a different one,
     /// and its studies must then be run again before their fingerprints are updated.
     #[test]
-    fn chips_of_studies_are_those_that_they_were_made_with() {
+    fn shipped_chips_match_the_fingerprints_of_their_studies() {
         let shipped = ["ixp2400", "ixp2800"].map(|name| {
             let profile = npsim_profile::Profile::load(name).unwrap();
             (name.to_owned(), profile.chip_fingerprint())
@@ -186,7 +186,7 @@ mod tests {
 
     /// A published value is compared in the same way in every study.
     #[test]
-    fn one_id_has_one_tolerance_everywhere() {
+    fn published_values_have_one_tolerance_everywhere() {
         let mut known = std::collections::BTreeMap::new();
         for study in all().unwrap() {
             for row in study.published.iter().filter(|r| r.arithmetic.is_none()) {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_study_names_its_neighbour() {
+    fn unknown_study_suggests_a_similar_name() {
         assert!(
             find("baselin")
                 .unwrap_err()

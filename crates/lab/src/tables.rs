@@ -22,7 +22,7 @@ pub fn comparison(rows: &[Comparison], width: usize) -> String {
         let what = shortened(&shown_what(row), room);
         let verdict = format!("{}, {}", row.verdict.name(), row.class.name());
         let taken = "published    here    ".len() + verdict.chars().count();
-        let mut here = shown_here(row);
+        let mut here = measured_or_reason(row);
         let mut published = shown_figure(&row.published);
         // Words are cut if numbers and the verdict would not fit otherwise.
         let room = room.saturating_sub(taken);
@@ -59,7 +59,7 @@ pub fn wide_comparison(rows: &[Comparison], width: usize) -> String {
             row.id.clone(),
             shown_what(row),
             shown_figure(&row.published),
-            shown_here(row),
+            measured_or_reason(row),
             shown_difference(row),
             row.tolerance.clone().unwrap_or_default(),
             format!("{}, {}", row.verdict.name(), row.class.name()),
@@ -77,7 +77,7 @@ fn shown_what(row: &Comparison) -> String {
 }
 
 /// The measured value of a row, or why there is none.
-fn shown_here(row: &Comparison) -> String {
+fn measured_or_reason(row: &Comparison) -> String {
     match (&row.measured, &row.why) {
         (Some(_), _) => shown_measured(row),
         (None, Some(why)) => why.clone(),

@@ -84,7 +84,7 @@ impl TaskRecord {
     }
 
     /// Whether this build of npsim wrote it.
-    pub fn is_of_this_build(&self) -> bool {
+    pub fn is_from_this_build(&self) -> bool {
         self.version == VERSION && self.model == MODEL
     }
 }

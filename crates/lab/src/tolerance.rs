@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_belong_to_it() {
+    fn tolerance_bounds_are_inclusive() {
         let five = read("\"5%\"").unwrap();
         assert!(five.accepts(4.0, 3.8) && five.accepts(4.0, 4.2));
         assert!(!five.accepts(4.0, 3.799) && !five.accepts(4.0, 4.201));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn invalid_tolerances_are_refused() {
         assert!(read("\"5\"").unwrap_err().contains("5%"));
         assert!(read("-1").unwrap_err().contains("from 0"));
         assert!(read("\"-5%\"").is_err());

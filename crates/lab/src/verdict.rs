@@ -423,7 +423,7 @@ curve = [{ of = "a.rate" }]
     }
 
     #[test]
-    fn a_verdict_compares_the_interval() {
+    fn verdict_uses_the_confidence_interval() {
         let steady = replicated([2.02, 2.04, 2.03]);
         let [low, high] = steady[0].interval.unwrap();
         assert!(low > 2.0 && high < 2.06, "{low} {high}");
@@ -464,7 +464,7 @@ curve = [{ of = "a.rate" }]
     }
 
     #[test]
-    fn misses_on_the_other_side() {
+    fn deviations_in_the_other_direction_are_judged() {
         let study = Study::parse("s", TEXT).unwrap();
         let results = results(&study, [Some(1.0), Some(1.8), Some(3.6)]);
         let rows = rows(&study, &results, &select(&study, &[]).unwrap());

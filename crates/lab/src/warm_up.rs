@@ -27,7 +27,7 @@ pub(crate) struct MeasureWindow {
 
 /// The beginning of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Begin {
+pub(crate) struct WindowStart {
     /// The index of the pause.
     pub pause: usize,
     /// The cycle.
@@ -50,9 +50,13 @@ pub(crate) fn pauses(window: MeasureWindow) -> Vec<Cycle> {
 
 /// Determines where the window of a run that ended at `until` begins, from the frames
 /// that left and their times.
-pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cycle]) -> Begin {
+pub(crate) fn detect(
+    left: &[(Cycle, DepartedFrame)],
+    until: Cycle,
+    pauses: &[Cycle],
+) -> WindowStart {
     let (Some(&batch), Some(&most)) = (pauses.first(), pauses.last()) else {
-        return Begin {
+        return WindowStart {
             pause: 0,
             cycle: 0,
             settled: true,
@@ -88,7 +92,7 @@ pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cy
     let cut = truncation(&frames, 0.5).max(truncation(&inside, 0.0));
     // Batch n ends at pause n, and the first batch never counts.
     let pause = cut.saturating_sub(1).min(pauses.len() - 1);
-    Begin {
+    WindowStart {
         pause,
         cycle: pauses[pause],
         settled: (cut as u64) * batch < most,
@@ -97,7 +101,7 @@ pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cy
 
 /// The relative difference below which batches are considered equal: smaller differences
 /// are no sign of a warm-up.
-const ALIKE: f64 = 0.01;
+const SETTLED_TOLERANCE: f64 = 0.01;
 
 /// The number of initial values of a series to drop; `resolution` is the precision of its
 /// values. The last fifth is never considered alone: a few values that are close by
@@ -105,7 +109,7 @@ const ALIKE: f64 = 0.01;
 fn truncation(series: &[f64], resolution: f64) -> usize {
     let last = series.len() * 4 / 5;
     let mean = series.iter().sum::<f64>() / series.len().max(1) as f64;
-    let least = resolution.max(ALIKE * mean.abs());
+    let least = resolution.max(SETTLED_TOLERANCE * mean.abs());
     let mut best = (0, f64::INFINITY);
     let (mut sum, mut squares) = (0.0, 0.0);
     for cut in (0..series.len()).rev() {
@@ -130,7 +134,7 @@ mod tests {
     use crate::observation::DepartedFrame;
 
     #[test]
-    fn truncation_drops_what_is_unlike_the_rest() {
+    fn truncation_drops_the_transient() {
         assert_eq!(truncation(&[4.0; 50], 0.0), 0);
         let ramp: Vec<f64> = (0..50).map(|n| f64::from(n.min(12))).collect();
         assert_eq!(truncation(&ramp, 0.0), 12);
@@ -163,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_begins_where_frames_take_as_long_as_they_will() {
+    fn window_begins_where_latency_settles() {
         let window = MeasureWindow {
             warm_up: 40_000,
             detected: true,

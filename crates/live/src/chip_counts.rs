@@ -5,7 +5,7 @@ use npsim_project::problem::Problem;
 use serde_json::{Map, Value, json};
 
 /// Formats JSON as text.
-pub(crate) fn encoded(value: &Value) -> Result<String, Problem> {
+pub(crate) fn pretty_json(value: &Value) -> Result<String, Problem> {
     serde_json::to_string_pretty(value).map_err(|error| Problem::new(error.to_string()))
 }
 

@@ -16,15 +16,15 @@ pub type HostTime = u64;
 /// Picoseconds per nanosecond.
 const NANOSECOND: u128 = 1_000;
 /// The fixed-point representation of a dilation of 1.
-const WHOLE: u64 = 1_000;
+const UNIT_DILATION: u64 = 1_000;
 /// The largest dilation.
-const MOST: u64 = 1_000 * WHOLE;
+const MAX_DILATION: u64 = 1_000 * UNIT_DILATION;
 /// The interval at which an adaptive dilation is adjusted, in nanoseconds of host time.
 const WINDOW: HostTime = 250_000_000;
-/// The dilation is too small if more than 1/`MUCH` of a window slips.
-const MUCH: u64 = 50;
+/// The dilation is too small if more than 1/`SLIP_DIVISOR` of a window slips.
+const SLIP_DIVISOR: u64 = 50;
 /// Consecutive windows with less slip before a smaller dilation is tried.
-const CALM: u32 = 8;
+const CALM_WINDOWS: u32 = 8;
 
 /// How many times slower than host time simulated time runs, in thousandths; at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,22 +32,22 @@ pub struct Dilation(u64);
 
 impl Dilation {
     /// As fast as host time.
-    pub const NONE: Self = Self(WHOLE);
+    pub const NONE: Self = Self(UNIT_DILATION);
 
     /// The dilation as a factor.
     #[must_use]
     pub fn factor(self) -> f64 {
-        self.0 as f64 / WHOLE as f64
+        self.0 as f64 / UNIT_DILATION as f64
     }
 
     /// The dilation enlarged by a quarter.
     fn grown(self) -> Self {
-        Self((self.0 + self.0.div_ceil(4)).min(MOST))
+        Self((self.0 + self.0.div_ceil(4)).min(MAX_DILATION))
     }
 
     /// The dilation reduced by a tenth.
     fn shrunk(self) -> Self {
-        Self((self.0 - self.0 / 10).max(WHOLE))
+        Self((self.0 - self.0 / 10).max(UNIT_DILATION))
     }
 }
 
@@ -74,13 +74,14 @@ impl FromStr for DilationRule {
             return Ok(Self::Adapting);
         }
         let factor = text.parse::<f64>().ok();
-        let thousandths = factor.map(|factor| factor * WHOLE as f64);
-        let within = thousandths.filter(|it| (WHOLE as f64..=MOST as f64).contains(it));
+        let thousandths = factor.map(|factor| factor * UNIT_DILATION as f64);
+        let within =
+            thousandths.filter(|it| (UNIT_DILATION as f64..=MAX_DILATION as f64).contains(it));
         let dilation = within.map(|it| Self::Fixed(Dilation(it.round() as u64)));
         dilation.ok_or_else(|| {
             format!(
                 "`{text}` is not a dilation: write how many times slower than the host's time simulated time goes, from 1 to {}, or `auto`",
-                MOST / WHOLE
+                MAX_DILATION / UNIT_DILATION
             )
         })
     }
@@ -95,7 +96,7 @@ pub struct LiveClock {
     /// A host time and the simulated time that corresponds to it.
     anchor: (HostTime, Time),
     slipped: HostTime,
-    most_late: HostTime,
+    max_lateness: HostTime,
     late_since: HostTime,
     /// The start of the current window, and the slip up to then.
     window: (HostTime, HostTime),
@@ -117,7 +118,7 @@ impl LiveClock {
             tolerated,
             anchor: (0, 0),
             slipped: 0,
-            most_late: 0,
+            max_lateness: 0,
             late_since: 0,
             window: (0, 0),
             calm: 0,
@@ -128,7 +129,7 @@ impl LiveClock {
     #[must_use]
     pub fn simulated(&self, host: HostTime) -> Time {
         let passed = u128::from(host.saturating_sub(self.anchor.0)) * NANOSECOND;
-        let passed = passed * u128::from(WHOLE) / u128::from(self.dilation.0);
+        let passed = passed * u128::from(UNIT_DILATION) / u128::from(self.dilation.0);
         let passed = Time::try_from(passed).unwrap_or(Time::MAX);
         self.anchor.1.saturating_add(passed)
     }
@@ -138,16 +139,16 @@ impl LiveClock {
     pub fn host(&self, simulated: Time) -> HostTime {
         let passed = u128::from(simulated.saturating_sub(self.anchor.1));
         let passed = passed * u128::from(self.dilation.0);
-        let passed = passed.div_ceil(NANOSECOND * u128::from(WHOLE));
+        let passed = passed.div_ceil(NANOSECOND * u128::from(UNIT_DILATION));
         let passed = HostTime::try_from(passed).unwrap_or(HostTime::MAX);
         self.anchor.0.saturating_add(passed)
     }
 
     /// Records that the simulator reached a simulated time at this host time, possibly later than the clock requires.
-    pub fn come_to(&mut self, simulated: Time, host: HostTime) {
+    pub fn advance_to(&mut self, simulated: Time, host: HostTime) {
         let late = host.saturating_sub(self.host(simulated));
         self.late_since = self.late_since.max(late);
-        self.most_late = self.most_late.max(late);
+        self.max_lateness = self.max_lateness.max(late);
         if late > self.tolerated {
             let slip = late - self.tolerated;
             self.slipped += slip;
@@ -166,15 +167,15 @@ impl LiveClock {
         if window < WINDOW {
             return;
         }
-        let much = (self.slipped - slipped) * MUCH > window;
+        let much = (self.slipped - slipped) * SLIP_DIVISOR > window;
         self.window = (host, self.slipped);
         self.calm = if much { 0 } else { self.calm + 1 };
         let dilation = match self.calm {
             0 => self.dilation.grown(),
-            CALM => self.dilation.shrunk(),
+            CALM_WINDOWS => self.dilation.shrunk(),
             _ => return,
         };
-        self.calm %= CALM;
+        self.calm %= CALM_WINDOWS;
         self.anchor = (host, self.simulated(host));
         self.dilation = dilation;
     }
@@ -193,8 +194,8 @@ impl LiveClock {
 
     /// The largest lateness of the simulator so far.
     #[must_use]
-    pub fn most_late(&self) -> HostTime {
-        self.most_late
+    pub fn max_lateness(&self) -> HostTime {
+        self.max_lateness
     }
 
     /// The largest lateness since the last call.
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_time_is_the_hosts_over_the_dilation_and_back() {
+    fn simulated_and_host_time_convert_by_the_dilation() {
         let clock = clock("2.5");
         assert_eq!(clock.simulated(10), 4_000);
         assert_eq!(clock.host(4_000), 10);
@@ -226,22 +227,22 @@ mod tests {
     }
 
     #[test]
-    fn a_late_simulator_makes_the_clock_slip_and_is_late_no_more_than_is_tolerated() {
+    fn clock_slips_by_lateness_beyond_the_tolerance() {
         let mut clock = clock("1");
-        clock.come_to(MS * 1_000, 2 * MS);
+        clock.advance_to(MS * 1_000, 2 * MS);
         assert_eq!((clock.slipped(), clock.take_lateness()), (0, MS));
-        clock.come_to(MS * 1_000, 13 * MS);
+        clock.advance_to(MS * 1_000, 13 * MS);
         assert_eq!(clock.slipped(), 10 * MS);
         assert_eq!(clock.take_lateness(), 12 * MS);
         // Slipped time stays out.
         assert_eq!(clock.simulated(13 * MS), 3 * MS * 1_000);
-        clock.come_to(3 * MS * 1_000, 13 * MS);
+        clock.advance_to(3 * MS * 1_000, 13 * MS);
         assert_eq!((clock.slipped(), clock.take_lateness()), (10 * MS, 0));
-        assert_eq!(clock.most_late(), 12 * MS);
+        assert_eq!(clock.max_lateness(), 12 * MS);
     }
 
     #[test]
-    fn an_adapting_dilation_grows_where_much_slips_and_shrinks_again() {
+    fn adaptive_dilation_grows_with_slip_and_shrinks_again() {
         let mut clock = clock("auto");
         assert_eq!(clock.dilation(), Dilation::NONE);
         // A simulator that needs ten times as long as host time.
@@ -251,7 +252,7 @@ mod tests {
                 let target = clock.simulated(host).max(simulated + 1_000_000);
                 host += (target - simulated) * cost / 1_000;
                 simulated = target;
-                clock.come_to(simulated, host);
+                clock.advance_to(simulated, host);
                 host += 100_000;
             }
             (host, simulated)
@@ -267,11 +268,11 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_wake_up_late_now_and_then_are_no_reason_for_a_dilation() {
+    fn occasional_late_wakeups_do_not_raise_the_dilation() {
         let mut clock = clock("auto");
         for second in 1..60 {
             let host = second * 1_000 * MS;
-            clock.come_to(clock.simulated(host), host + 7 * MS);
+            clock.advance_to(clock.simulated(host), host + 7 * MS);
         }
         assert_eq!(clock.dilation(), Dilation::NONE);
         assert!(clock.slipped() > 200 * MS);

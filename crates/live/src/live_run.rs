@@ -215,12 +215,12 @@ impl<S: LiveSystem> LiveRun<S> {
         stop: &(dyn Fn() -> bool + Sync),
         report: &mut Report<'_>,
     ) -> Result<LiveEnding, Problem> {
-        let mut ran = self.go_on(host, until, stop, report);
+        let mut ran = self.run_loop(host, until, stop, report);
         if matches!(ran, Ok(LiveEnding::Ended | LiveEnding::Interrupted)) {
             if self.catch_up(host).is_err() {
                 ran = Ok(LiveEnding::Fault);
             }
-            self.give_out(host)?;
+            self.deliver_due_frames(host)?;
         }
         // A fault occurs before the time to which the system was to run.
         let end = match ran {
@@ -230,11 +230,11 @@ impl<S: LiveSystem> LiveRun<S> {
         let end = end.max(self.system.now());
         let recorded = self.recorder.as_mut().map_or(Ok(()), |it| it.end(end));
         let ending = ran?;
-        recorded.map_err(|error| unrecorded(&error))?;
+        recorded.map_err(|error| recording_error(&error))?;
         Ok(ending)
     }
 
-    fn go_on(
+    fn run_loop(
         &mut self,
         host: &mut dyn Host,
         until: Option<HostTime>,
@@ -257,10 +257,10 @@ impl<S: LiveSystem> LiveRun<S> {
             // A host that woke up late counts as lateness, like a slow simulator.
             let awaited = self.awaited.take().filter(|it| self.clock.host(*it) <= now);
             if let Some(awaited) = awaited {
-                self.clock.come_to(awaited, now);
+                self.clock.advance_to(awaited, now);
             }
             let target = self.clock.simulated(now);
-            let came = self.take_in(host, target)?;
+            let came = self.read_arrivals(host, target)?;
             let asks = now >= status_at;
             let shows = now >= picture_at;
             let runs = came || asks || shows || self.system.silent_until() <= target;
@@ -277,15 +277,15 @@ impl<S: LiveSystem> LiveRun<S> {
                     Err(Halted::Interrupted) => return Ok(LiveEnding::Interrupted),
                     Err(Halted::Fault) => return Ok(LiveEnding::Fault),
                 }
-                self.lead_out();
+                self.queue_departures();
             }
-            self.lines.come_to(target);
-            let left = self.give_out(host)?;
+            self.lines.advance_to(target);
+            let left = self.deliver_due_frames(host)?;
             if runs || left {
-                self.clock.come_to(target, host.now());
+                self.clock.advance_to(target, host.now());
             }
             while let Some(request) = host.request() {
-                let answer = self.follow(&request, host);
+                let answer = self.handle_request(&request, host);
                 host.answer(answer);
             }
             if asks {
@@ -313,7 +313,7 @@ impl<S: LiveSystem> LiveRun<S> {
             }
             let wake_at = status_at.min(picture_at);
             let wake_at = until.map_or(wake_at, |until| until.min(wake_at));
-            self.rest(host, target, step, wake_at)?;
+            self.wait_for_work(host, target, step, wake_at)?;
         }
     }
 
@@ -327,7 +327,7 @@ impl<S: LiveSystem> LiveRun<S> {
 
     /// Reads the frames that have arrived at ports whose lines are free until a time. A frame begins at the
     /// earliest time at which it may have arrived.
-    fn take_in(&mut self, host: &mut dyn Host, until: Time) -> Result<bool, Problem> {
+    fn read_arrivals(&mut self, host: &mut dyn Host, until: Time) -> Result<bool, Problem> {
         let mut came = false;
         for port in 0..self.none_until.len() {
             while self.lines.is_free(port, until) {
@@ -342,7 +342,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 self.lines.entered(port, entered);
                 if let Some(recorder) = &mut self.recorder {
                     let written = recorder.frame(self.ports[port] as u32, entered.begins, bytes);
-                    written.map_err(|error| unrecorded(&error))?;
+                    written.map_err(|error| recording_error(&error))?;
                 }
             }
         }
@@ -350,7 +350,7 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     /// Sends the frames that are due to the host; returns whether there were any.
-    fn give_out(&mut self, host: &mut dyn Host) -> Result<bool, Problem> {
+    fn deliver_due_frames(&mut self, host: &mut dyn Host) -> Result<bool, Problem> {
         let mut left = false;
         for port in 0..self.none_until.len() {
             while let Some((due, bytes)) = self.lines.front(port) {
@@ -370,7 +370,7 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     /// Waits until there may be something to do.
-    fn rest(
+    fn wait_for_work(
         &mut self,
         host: &mut dyn Host,
         come: Time,
@@ -408,7 +408,7 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     /// Executes a request of an operator.
-    fn follow(&mut self, request: &str, host: &mut dyn Host) -> Result<String, Problem> {
+    fn handle_request(&mut self, request: &str, host: &mut dyn Host) -> Result<String, Problem> {
         // Requests show and change the present state; a fault ends the run at its next step.
         let _ = self.catch_up(host);
         match Request::of(request)? {
@@ -428,7 +428,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 self.system.observe(kind, &file)
             }
             Request::End(kind) => self.system.end_observation(kind),
-            Request::Checkpoint(file) => Err(self.no_checkpoint(&file)),
+            Request::Checkpoint(file) => Err(self.checkpoint_refusal(&file)),
             Request::Stop => {
                 self.stop_asked = true;
                 Ok("the run ends".to_owned())
@@ -437,7 +437,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 let (command, at) = self.system.change(&request)?;
                 if let Some(recorder) = &mut self.recorder {
                     let written = recorder.control(at, &command);
-                    written.map_err(|error| unrecorded(&error))?;
+                    written.map_err(|error| recording_error(&error))?;
                 }
                 Ok(command)
             }
@@ -445,7 +445,7 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     /// The error for a checkpoint request in a live run, with an alternative.
-    fn no_checkpoint(&self, file: &Path) -> Problem {
+    fn checkpoint_refusal(&self, file: &Path) -> Problem {
         let problem = Problem::new(
             "a checkpoint contains the traffic that its run goes on with, and what real hosts will send is not known",
         );
@@ -469,15 +469,15 @@ impl<S: LiveSystem> LiveRun<S> {
     fn catch_up(&mut self, host: &mut dyn Host) -> Result<(), Halted> {
         let target = self.clock.simulated(host.now()).max(self.system.now());
         let ran = self.system.run_to(target, &|| ControlFlow::Continue(()));
-        self.lead_out();
-        self.lines.come_to(target);
-        self.clock.come_to(target, host.now());
+        self.queue_departures();
+        self.lines.advance_to(target);
+        self.clock.advance_to(target, host.now());
         ran
     }
 
     /// Queues the frames that have begun to leave until they are due. A frame that leaves at an unconnected
     /// port is discarded.
-    fn lead_out(&mut self) {
+    fn queue_departures(&mut self) {
         let leaving = self.system.take_leaving().into_iter();
         let ports = &self.ports;
         self.lines.leaving(leaving.filter_map(|frame| {
@@ -491,11 +491,11 @@ impl<S: LiveSystem> LiveRun<S> {
             .recorder
             .as_mut()
             .map_or(Ok(()), RecordingWriter::flush);
-        flushed.map_err(|error| unrecorded(&error))
+        flushed.map_err(|error| recording_error(&error))
     }
 }
 
-fn unrecorded(error: &io::Error) -> Problem {
+fn recording_error(error: &io::Error) -> Problem {
     Problem::new(format!("the recording cannot be written: {error}"))
         .help("what is in it is intact and ends about a second before; free space on the disk, or record to another one")
 }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn checksums_are_completed_behind_any_header() {
+    fn partial_checksums_are_completed_after_any_header() {
         let (ipv4, ipv6) = ([10, 1, 0, 2, 10, 2, 0, 2], [0xfd; 32]);
         for (header, addresses) in [(34, &ipv4[..]), (38, &ipv4), (54, &ipv6), (58, &ipv6)] {
             for payload in [&b""[..], b"x", b"some words", &[0xff; 333]] {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_of_udp_is_never_0_which_would_say_that_there_is_none() {
+    fn udp_checksum_is_never_zero() {
         let partial = PartialChecksum {
             start: 0,
             offset: 0,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn checksums_beyond_the_end_of_a_frame_are_left_alone() {
+    fn checksums_beyond_the_frame_end_are_ignored() {
         for (start, offset) in [(4, 0), (5, 0), (0, 3), (2, 1), (usize::MAX, usize::MAX)] {
             let mut frame = [1, 2, 3, 4];
             PartialChecksum { start, offset }.complete(&mut frame);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_stands_behind_the_addresses_and_nothing_is_lost() {
+    fn vlan_tag_is_inserted_after_the_addresses() {
         let tag = VlanTag {
             protocol: 0x8100,
             control: 0x6007,
@@ -338,7 +338,13 @@ mod tests {
     }
 
     /// Whether the checksums of a frame match its bytes, including the pseudo-header.
-    fn is_whole(frame: &[u8], is_v6: bool, ip: usize, start: usize, protocol: u32) -> bool {
+    fn has_valid_checksums(
+        frame: &[u8],
+        is_v6: bool,
+        ip: usize,
+        start: usize,
+        protocol: u32,
+    ) -> bool {
         let addresses = if is_v6 {
             ip + 8..ip + 40
         } else {
@@ -350,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn long_segments_are_cut_into_frames_with_headers_of_their_own() {
+    fn long_segments_are_split_into_frames_with_headers() {
         let payload: Vec<u8> = (0..1_030_u32).map(|it| (it * 7) as u8).collect();
         for (is_v6, tags) in [(false, 0), (true, 0), (false, 1), (true, 2)] {
             for kind in [SegmentKind::Tcp, SegmentKind::Udp] {
@@ -369,7 +375,7 @@ mod tests {
                     let length =
                         |at: usize| usize::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
                     assert!(
-                        is_whole(frame, is_v6, ip, start, protocol),
+                        has_valid_checksums(frame, is_v6, ip, start, protocol),
                         "{is_v6} {tags} {kind:?} {number}"
                     );
                     if is_v6 {
@@ -398,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_segment_is_not_cut() {
+    fn invalid_segments_are_not_split() {
         for kind in [SegmentKind::Tcp, SegmentKind::Udp] {
             let (whole, long) = segment(false, 0, kind, &[1; 300]);
             for length in 0..long.checksum.start + 8 {

@@ -17,7 +17,7 @@ use npsim_session::node::Node;
 use npsim_session::simulation::{Ending, RunSettings};
 use npsim_transport::time::Time;
 
-use crate::chip_counts::{counted, encoded};
+use crate::chip_counts::{counted, pretty_json};
 use crate::chip_observations::Observations;
 use crate::chip_watch::ChipWatch;
 use crate::system::{
@@ -214,7 +214,7 @@ impl LiveSystem for OneChip {
     }
 
     fn counters(&mut self, name: &str) -> Result<String, Problem> {
-        encoded(&counted(&self.node.stats(), name)?)
+        pretty_json(&counted(&self.node.stats(), name)?)
     }
 
     fn checkpoint_command(&self, file: &Path) -> Option<String> {

@@ -12,7 +12,7 @@ use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
 use serde_json::{Map, Value};
 
-use crate::chip_counts::{counted, encoded};
+use crate::chip_counts::{counted, pretty_json};
 use crate::open_ends::{DepartureCapture, OpenEnds};
 use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
@@ -182,7 +182,7 @@ impl LiveSystem for OpenNetwork {
                 Ok((router.to_owned(), counts))
             });
             let all = counted.collect::<Result<Map<_, _>, Problem>>()?;
-            return encoded(&Value::Object(all));
+            return pretty_json(&Value::Object(all));
         }
         // The name of a router may contain dots.
         let found = chips.filter_map(|(router, _, chip)| {
@@ -191,7 +191,7 @@ impl LiveSystem for OpenNetwork {
             Some((router.len(), chip, part))
         });
         match found.max_by_key(|it| it.0) {
-            Some((_, chip, part)) => encoded(&counted(&Stats::collect(chip), part)?),
+            Some((_, chip, part)) => pretty_json(&counted(&Stats::collect(chip), part)?),
             None => Err(no_such_router(&self.network, name)),
         }
     }

@@ -14,7 +14,7 @@ use crate::system::{EnteredFrame, LeavingFrame};
 
 /// A frame that is not due yet, ordered by due time, then by arrival here.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct NotDue {
+struct PendingFrame {
     due: Time,
     number: u64,
     port: usize,
@@ -26,7 +26,7 @@ struct NotDue {
 pub struct PortLines {
     /// By port, the time from which its line accepts a frame.
     free: Vec<Time>,
-    not_due: BinaryHeap<Reverse<NotDue>>,
+    not_due: BinaryHeap<Reverse<PendingFrame>>,
     number: u64,
     /// By port, the frames that are due but not yet accepted by the host, with their due times.
     due: Vec<VecDeque<(Time, Vec<u8>)>>,
@@ -71,7 +71,7 @@ impl PortLines {
         for LeavingFrame { due, port, bytes } in frames {
             let number = self.number;
             self.number += 1;
-            self.not_due.push(Reverse(NotDue {
+            self.not_due.push(Reverse(PendingFrame {
                 due,
                 number,
                 port,
@@ -87,7 +87,7 @@ impl PortLines {
     }
 
     /// Moves the frames that are due at a time to the host's side.
-    pub fn come_to(&mut self, now: Time) {
+    pub fn advance_to(&mut self, now: Time) {
         while self.next_due().is_some_and(|due| due <= now) {
             if let Some(Reverse(frame)) = self.not_due.pop() {
                 self.due[frame.port].push_back((frame.due, frame.bytes));
@@ -119,7 +119,7 @@ mod tests {
     use crate::system::{EnteredFrame, LeavingFrame};
 
     #[test]
-    fn frames_leave_when_they_are_due_in_their_order_and_none_before() {
+    fn frames_leave_in_order_when_due() {
         let mut lines = PortLines::new(2);
         let frame = |due, port, byte| LeavingFrame {
             due,
@@ -133,9 +133,9 @@ mod tests {
             frame(20, 1, 4),
         ]);
         assert_eq!(lines.next_due(), Some(10));
-        lines.come_to(9);
+        lines.advance_to(9);
         assert_eq!((lines.front(0), lines.front(1)), (None, None));
-        lines.come_to(20);
+        lines.advance_to(20);
         assert_eq!(lines.next_due(), Some(30));
         let mut seen = Vec::new();
         while let Some((due, bytes)) = lines.front(1) {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_takes_the_next_frame_when_it_is_free() {
+    fn line_accepts_the_next_frame_when_free() {
         let mut lines = PortLines::new(2);
         lines.entered(
             1,

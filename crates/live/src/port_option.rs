@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The maximum length of an interface name on Linux, in bytes.
-const NAME_MOST: usize = 15;
+const MAX_NAME: usize = 15;
 
 /// The kind of interface that joins a port to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +60,9 @@ impl FromStr for InterfaceName {
             return Err(format!("`{text}` names no interface: {form}"));
         }
         let usable = |it: &str| !it.contains(['/', ' ', ':', '\0']) && it != "." && it != "..";
-        if name.len() > NAME_MOST || !usable(name) {
+        if name.len() > MAX_NAME || !usable(name) {
             return Err(format!(
-                "`{name}` cannot be the name of an interface, which has at most {NAME_MOST} bytes and neither slashes, colons nor spaces"
+                "`{name}` cannot be the name of an interface, which has at most {MAX_NAME} bytes and neither slashes, colons nor spaces"
             ));
         }
         if name.contains('%') {
@@ -116,7 +116,7 @@ mod tests {
     use super::{InterfaceKind, PortOption};
 
     #[test]
-    fn a_port_is_read_with_its_interface_and_shown_as_it_was_written() {
+    fn port_options_parse_and_print_back() {
         let port: PortOption = "2=tap:np0@left".parse().unwrap();
         assert_eq!(
             (port.port.as_str(), port.interface.kind),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_interface_is_refused_with_the_form() {
+    fn invalid_interface_names_are_refused() {
         for wrong in [
             "", "0", "=tap:a", "0=", "0=tap", "0=tap:", "0=tap:a@", "0=tun:a",
         ] {

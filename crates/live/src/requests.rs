@@ -102,7 +102,7 @@ mod tests {
     use crate::system::ObservationKind::{Packets, Timeline};
 
     #[test]
-    fn requests_are_read_with_their_files_and_names() {
+    fn requests_are_parsed_with_their_arguments() {
         let read = |line: &str| Request::of(line).unwrap();
         assert_eq!(read("status"), Request::Status);
         assert_eq!(read("counters"), Request::Counters(String::new()));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_another_form_are_refused_with_theirs() {
+    fn malformed_requests_are_refused_with_the_expected_form() {
         for (line, form) in [
             ("status now", "`status`"),
             ("stop it", "`stop`"),

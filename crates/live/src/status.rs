@@ -93,7 +93,7 @@ impl LiveStatus {
             simulated_picoseconds: simulated,
             dilation: clock.dilation().factor(),
             slipped_nanoseconds: clock.slipped(),
-            most_late_nanoseconds: clock.most_late(),
+            most_late_nanoseconds: clock.max_lateness(),
             departures: DepartureLateness::of(late),
             ports,
         }

@@ -13,7 +13,7 @@ use crate::transport_checksum::transport_checksum;
 pub const SIZE_CLASSES: [u64; 6] = [64, 127, 255, 511, 1023, 1518];
 
 /// Largest number of distinct flows that is counted.
-pub(crate) const MOST_FLOWS: usize = 1 << 22;
+pub(crate) const MAX_COUNTED_FLOWS: usize = 1 << 22;
 
 /// Counts over the frames of a capture. Its memory grows only with the number of distinct flows.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ impl Census {
         self.ports[port].bytes += bytes;
         self.oddities.truncated += u64::from(frame.is_cut());
         self.oddities.group_addressed += u64::from(frame.bytes.first().is_some_and(|b| b & 1 == 1));
-        let protocol = self.look_into(frame);
+        let protocol = self.inspect(frame);
         *self.protocols.entry(protocol).or_default() += 1;
     }
 
@@ -110,11 +110,11 @@ impl Census {
     /// Whether there may be more flows than were counted.
     #[must_use]
     pub fn has_more_flows(&self) -> bool {
-        self.flows.len() >= MOST_FLOWS
+        self.flows.len() >= MAX_COUNTED_FLOWS
     }
 
     /// Counts the peculiarities of a frame and returns the name of its protocol.
-    fn look_into(&mut self, frame: &Frame) -> String {
+    fn inspect(&mut self, frame: &Frame) -> String {
         let Ok(packet) = LaxSlicedPacket::from_ethernet(&frame.bytes) else {
             self.oddities.unreadable += 1;
             return "unreadable".into();
@@ -147,7 +147,7 @@ impl Census {
             let sum = transport_checksum(&frame.bytes, &packet);
             odd.bad_payload_checksums += u64::from(sum.is_some_and(|it| it.stated != it.right));
         }
-        if self.flows.len() < MOST_FLOWS {
+        if self.flows.len() < MAX_COUNTED_FLOWS {
             self.flows.insert(crate::pace::flow_hash(&frame.bytes));
         }
         match number.keyword_str() {

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shortest_frame_takes_84_bytes_of_line_and_the_longest_1538() {
+    fn frames_occupy_84_to_1538_line_bytes() {
         assert_eq!(line_bytes(0), 84);
         assert_eq!(line_bytes(60), 84);
         assert_eq!(line_bytes(61), 85);

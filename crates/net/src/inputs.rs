@@ -167,7 +167,7 @@ mod tests {
     use super::{NoteKind, note_into, notes_in, reading, seeing};
 
     #[test]
-    fn files_are_noted_once_with_what_they_held() {
+    fn files_are_noted_once_with_their_contents() {
         let dir = tempfile::tempdir().unwrap();
         let notes = dir.path().join("notes");
         let file = dir.path().join("a.uc");

@@ -354,7 +354,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn printed_times_and_prefixed_numbers_read_back(ps: u64, number in 1..=Ratio::LIMIT, of in 1..1000u64) {
+        fn printed_times_and_prefixed_numbers_parse_back(ps: u64, number in 1..=Ratio::LIMIT, of in 1..1000u64) {
             let time = Time::Picoseconds(ps);
             prop_assert_eq!(time.to_string().parse(), Ok(time));
             let cycles = Time::Cycles(ps);
@@ -367,7 +367,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text: String, digits in "[0-9./_]{0,45}(s|ps|Gbps)?") {
+        fn any_text_parses_or_is_refused(text: String, digits in "[0-9./_]{0,45}(s|ps|Gbps)?") {
             for text in [text, digits] {
                 let _ = (text.parse::<Time>(), parse_rate(&text), ratio_or_zero(&text));
             }
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_those_of_one_table() {
+    fn units_are_looked_up_by_name_and_dimension() {
         let of = |name: &str| Unit::of(name).map(|unit| (unit.dimension, unit.numerator));
         assert_eq!(of("KB"), Some((Dimension::Bytes, 1_000)));
         assert_eq!(of("Mb/s"), Some((Dimension::BitRate, 1_000_000)));
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn times_become_cycles_exactly() {
+    fn times_convert_to_cycles_exactly() {
         let cycles = |text: &str| text.parse::<Time>().map(|t| t.cycles(600_000_000));
         assert_eq!(cycles("1us"), Ok(600));
         assert_eq!(cycles("2ms"), Ok(1_200_000));
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn rates() {
+    fn rates_parse_with_units() {
         assert_eq!(parse_rate("1Gbps"), Ok(1_000_000_000));
         assert_eq!(parse_rate("2.5 Gb/s"), Ok(2_500_000_000));
         assert_eq!(parse_rate("100Mbit/s"), Ok(100_000_000));
@@ -441,14 +441,14 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_three() {
+    fn digits_are_grouped_in_threes() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
     }
 
     #[test]
-    fn fractions_and_zero() {
+    fn fractions_and_zero_are_parsed() {
         assert_eq!(ratio("1/3"), Ratio::new(1, 3));
         assert_eq!(ratio("0.25"), Ratio::new(1, 4));
         assert_eq!(ratio_or_zero("0"), Ok(None));
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_come_off_and_go_on() {
+    fn unit_prefixes_are_parsed_and_printed() {
         assert_eq!(scaled("4.5Mpps", "pps"), Some(("4.5", 1_000_000)));
         assert_eq!(scaled("3 Gbps", "bps"), Some(("3", 1_000_000_000)));
         assert_eq!(scaled("3Gbps", "pps"), None);

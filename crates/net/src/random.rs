@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logarithms_are_right_to_the_last_bits() {
+    fn logarithms_are_accurate_to_the_last_bits() {
         for (numerator, denominator, wanted) in [
             (1u128, 1u128, 0u64),
             (3, 2, 2_512_394_810),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn exponentials_have_their_mean_their_variance_and_no_memory() {
+    fn exponential_draws_follow_their_distribution() {
         let mut random = Random::new(7, 0);
         let draws: Vec<u64> = (0..400_000).map(|_| random.exponential()).collect();
         let one = 1u128 << EXPONENTIAL_BITS;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stream_never_changes() {
+    fn random_stream_is_stable() {
         let mut random = Random::new(1, 2);
         let drawn: Vec<u64> = (0..3).map(|_| random.next()).collect();
         assert_eq!(drawn, EXPECTED);

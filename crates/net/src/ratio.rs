@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_exact_and_print_as_they_were_read() {
+    fn decimals_are_exact_and_round_trip() {
         for (text, numerator, denominator) in [
             ("3", 3, 1),
             ("0.5", 1, 2),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn ratio_refuses_what_is_no_positive_number() {
+    fn invalid_ratios_are_refused() {
         for text in ["", ".", ".5", "5.", "-1", "+1", "1e6", "1.2.3", "x", "１"] {
             assert_eq!(
                 text.parse::<Ratio>(),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn times_reduces_before_it_multiplies() {
+    fn multiplication_reduces_first() {
         let half: Ratio = "0.5".parse().unwrap();
         assert_eq!(
             half.times(1_000_000).unwrap(),

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_byte_outweighs_that_all_have_come_and_that_a_break() {
+    fn corrupt_outweighs_done_and_done_outweighs_broken() {
         let end = |completed: bool, wrong, broken| EndCounters {
             opened_at: Some(1),
             completed_at: completed.then_some(2),

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_by_time_node_kind_and_posting() {
+    fn events_are_ordered_by_time_node_kind_and_posting() {
         let mut events = Events::default();
         let wake = |endpoint| Event::Wake { endpoint };
         events.post(5, 1, wake(1));

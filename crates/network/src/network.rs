@@ -330,7 +330,7 @@ impl Network {
             self.outside.run_with(until, &mut self.stacks, tap);
             return Ok(());
         }
-        self.go_to(until, tap, progress)?;
+        self.advance_to(until, tap, progress)?;
         self.held.hand_on(until.saturating_add(1), tap);
         Ok(())
     }
@@ -340,7 +340,7 @@ impl Network {
         self.held.hand_on(Time::MAX, tap);
     }
 
-    fn go_to(
+    fn advance_to(
         &mut self,
         until: Time,
         tap: &mut dyn Tap,
@@ -362,7 +362,7 @@ impl Network {
                 self.deliver(coming)?;
                 continue;
             }
-            self.held.hand_on(self.seen_until(), tap);
+            self.held.hand_on(self.reported_until(), tap);
             let work: Vec<(usize, Cycle)> = { self.chips.iter().enumerate() }
                 .filter(|(_, node)| node.could_run_before(node.cycle(until)))
                 .filter_map(|(number, node)| {
@@ -383,7 +383,7 @@ impl Network {
     }
 
     /// Returns the time before which nothing more will be seen on a line.
-    fn seen_until(&self) -> Time {
+    fn reported_until(&self) -> Time {
         let chips = self
             .chips
             .iter()

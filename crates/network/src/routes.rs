@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_way_is_taken_and_not_through_a_host() {
+    fn shortest_route_avoids_passing_through_hosts() {
         let topology = Topology {
             nodes: vec![
                 node("a", true),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_are_the_shortest_that_there_are() {
+    fn routes_are_shortest_paths() {
         let mut random = npsim_net::Random::new(5, 0);
         for _ in 0..50 {
             let count = 2 + random.below(12) as usize;

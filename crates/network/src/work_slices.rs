@@ -42,7 +42,7 @@ impl<'a> WorkSlice<'a> {
         let until = from.saturating_add(self.slice).min(self.horizon);
         let progress = &mut |_| progress();
         if self.begun {
-            self.node.go_on_to(until, progress);
+            self.node.continue_to(until, progress);
         } else {
             self.node.run_to(until, progress);
         }

@@ -1,10 +1,10 @@
 //! Folds lines that are too long for a terminal, between words.
 
 /// The longest label at the beginning of a line, such as `latency`, in columns.
-const LONGEST_LABEL: usize = 24;
-/// A line is broken between two groups of figures only if at least 1/`LEAST_PART` of it stays
+const MAX_LABEL: usize = 24;
+/// A line is broken between two groups of figures only if at least 1/`MIN_FILL_DIVISOR` of it stays
 /// filled.
-const LEAST_PART: usize = 2;
+const MIN_FILL_DIVISOR: usize = 2;
 
 /// Returns the text with lines of at most `width` columns. Continuation lines are indented to the
 /// text after the line's label, or to the line's own indentation. A word that is longer than a
@@ -42,7 +42,7 @@ fn fold_line(out: &mut String, line: &str, width: usize) {
 fn hanging(line: &str) -> usize {
     let own = line.chars().take_while(|it| *it == ' ').count();
     let text = &line[own..];
-    let label = text.find("  ").filter(|&at| at <= LONGEST_LABEL);
+    let label = text.find("  ").filter(|&at| at <= MAX_LABEL);
     label.map_or(own, |at| {
         let gap = text[at..].chars().take_while(|it| *it == ' ').count();
         own + text[..at].chars().count() + gap
@@ -63,7 +63,7 @@ fn break_in(text: &str, room: usize, first: bool) -> Option<(&str, &str)> {
     };
     let (wide, narrow) = (spaces("   "), spaces(" "));
     let at = match (wide, narrow) {
-        (Some(wide), _) if wide >= end / LEAST_PART => Some(wide),
+        (Some(wide), _) if wide >= end / MIN_FILL_DIVISOR => Some(wide),
         (_, narrow) => narrow,
     };
     // An overlong word stays in one piece, and the text after it begins a new line.
@@ -84,7 +84,7 @@ mod tests {
     use super::folded;
 
     #[test]
-    fn lines_that_fit_stay() {
+    fn short_lines_are_unchanged() {
         for text in ["", "\n", "a b\n", "one\n\n two  \nthree"] {
             assert_eq!(folded(text, 10), text);
         }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_broken_between_words() {
+    fn lines_are_broken_between_words() {
         assert_eq!(folded("one two three four\n", 10), "one two\nthree four\n");
         assert_eq!(folded("  one two three", 9), "  one two\n  three");
         assert_eq!(folded("averylongword b", 6), "averylongword\nb");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_is_cut_at_any_width() {
+    fn folding_keeps_every_word_at_any_width() {
         let text = "path  größe/日本 über ëïö üü, äß → ø 𝕏 end";
         for width in 1..60 {
             let words = |text: &str| {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_lines_align_behind_the_label() {
+    fn folded_lines_align_after_the_label() {
         assert_eq!(
             folded("rates     in 1 Gb/s, 3 s   out 2 Gb/s, 4 s\n", 30),
             "rates     in 1 Gb/s, 3 s\n          out 2 Gb/s, 4 s\n"

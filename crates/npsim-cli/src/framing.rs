@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn header_lines_come_in_any_order_and_case() {
+    fn headers_are_read_in_any_order_and_case() {
         let stream =
             b"Content-Type: x\r\ncontent-length:2\r\n\r\n{}Content-Length: 0\n\nCONTENT-LENGTH: 1 \r\n\r\n7";
         let (all, why) = messages(stream);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_stream_ends_with_a_reason() {
+    fn malformed_stream_ends_with_a_reason() {
         let endless = vec![b'a'; 10_000];
         let many = b"A: b\r\n".repeat(1000);
         for (stream, expected) in [

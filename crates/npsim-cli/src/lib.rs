@@ -42,7 +42,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     });
     let json = arguments.command.messages_are_json();
     if json {
-        output::write_for_programs();
+        output::enable_json_messages();
     }
     let result = match &arguments.command {
         Command::Run(arguments) => cmd::run::run(arguments),

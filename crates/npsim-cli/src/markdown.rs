@@ -30,7 +30,7 @@ mod tests {
     use super::with_tables;
 
     #[test]
-    fn tables_become_columns() {
+    fn tables_are_laid_out_in_columns() {
         let page = "# Title\n\n| a | what |\n| --- | --- |\n| `1` | x \\| y |\n\nText | here\n";
         assert_eq!(
             with_tables(page, 80),

@@ -22,12 +22,12 @@ const KINDS: [(&str, &[&str]); 2] = [
     ("microengines", &["ID", "RANGE"]),
 ];
 /// The output of a command is a file for some commands and a folder for others.
-const OF_ANY_KIND: &str = "out";
+const FILE_OR_FOLDER: &str = "out";
 /// The option with two meanings, each of which is established usage: debugger commands, and a script
 /// for a job scheduler.
-const OF_TWO_MEANINGS: &str = "script";
+const AMBIGUOUS: &str = "script";
 /// The number of letters with which the help texts must begin alike.
-const ALIKE: usize = 6;
+const COMMON_PREFIX: usize = 6;
 
 /// An option as described by one command.
 struct OptionHelp {
@@ -72,25 +72,25 @@ fn options() -> BTreeMap<String, Vec<OptionHelp>> {
 }
 
 #[test]
-fn an_option_means_the_same_wherever_it_is() {
+fn options_mean_the_same_in_every_command() {
     let options = options();
     assert!(options.len() > 50, "only {} options", options.len());
-    for (name, said) in options.iter().filter(|(name, _)| *name != OF_TWO_MEANINGS) {
+    for (name, said) in options.iter().filter(|(name, _)| *name != AMBIGUOUS) {
         let first = &said[0];
         for other in &said[1..] {
             let both = format!("--{name} of `{}` and `{}`", first.command, other.command);
             assert_eq!(first.short, other.short, "{both}");
-            if name != OF_ANY_KIND {
+            if name != FILE_OR_FOLDER {
                 assert_eq!(first.kind, other.kind, "{both}");
             }
-            let begin = |help: &str| -> String { help.chars().take(ALIKE).collect() };
+            let begin = |help: &str| -> String { help.chars().take(COMMON_PREFIX).collect() };
             assert_eq!(begin(&first.help), begin(&other.help), "{both}");
         }
     }
 }
 
 #[test]
-fn every_short_name_is_of_one_option() {
+fn short_names_are_unique() {
     let mut owners: BTreeMap<char, String> = BTreeMap::new();
     for (name, said) in options() {
         for said in said {
@@ -102,7 +102,7 @@ fn every_short_name_is_of_one_option() {
 }
 
 #[test]
-fn options_are_explained() {
+fn every_option_has_help() {
     for (name, said) in options() {
         for said in said {
             assert!(!said.help.is_empty(), "--{name} of `{}`", said.command);
@@ -111,7 +111,7 @@ fn options_are_explained() {
 }
 
 #[test]
-fn old_names_are_understood() {
+fn old_option_names_are_accepted() {
     for words in [
         "run a.uc --checkpoint x --every 1ms",
         "run a.uc --check races",

@@ -13,19 +13,22 @@ use npsim_session::text_table::WIDTH;
 use terminal_size::{Width, terminal_size_of};
 
 /// Whether standard output carries data that an option writes there.
-static DATA: AtomicBool = AtomicBool::new(false);
+static STDOUT_IS_DATA: AtomicBool = AtomicBool::new(false);
 
 /// Whether messages are printed as JSON objects, for programs.
-static PROGRAMS: AtomicBool = AtomicBool::new(false);
+static JSON_MESSAGES: AtomicBool = AtomicBool::new(false);
 
 /// The narrowest width, in columns, in which a table is readable.
-const NARROWEST: usize = 40;
+const MIN_WIDTH: usize = 40;
 
 /// The width of text on standard output, in columns: `COLUMNS` if set, else the width of the
 /// terminal, else the default page width.
 pub fn width() -> usize {
     let terminal = || terminal_size_of(io::stdout()).map(columns);
-    told().or_else(terminal).unwrap_or(WIDTH).max(NARROWEST)
+    env_columns()
+        .or_else(terminal)
+        .unwrap_or(WIDTH)
+        .max(MIN_WIDTH)
 }
 
 /// The width of messages; `None` if standard error is not a terminal, where a message is one log
@@ -35,8 +38,8 @@ fn message_width() -> Option<usize> {
         let error = io::stderr();
         error.is_terminal().then(|| terminal_size_of(error))?
     };
-    let columns = told().or_else(|| terminal().map(columns))?;
-    Some(columns.max(NARROWEST))
+    let columns = env_columns().or_else(|| terminal().map(columns))?;
+    Some(columns.max(MIN_WIDTH))
 }
 
 fn columns((Width(columns), _): (Width, terminal_size::Height)) -> usize {
@@ -44,7 +47,7 @@ fn columns((Width(columns), _): (Width, terminal_size::Height)) -> usize {
 }
 
 /// The width given by the environment.
-fn told() -> Option<usize> {
+fn env_columns() -> Option<usize> {
     let columns = env::var("COLUMNS").ok()?.parse().ok()?;
     (columns > 0).then_some(columns)
 }
@@ -61,18 +64,18 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Switches messages to the form for programs.
-pub fn write_for_programs() {
-    PROGRAMS.store(true, Ordering::Relaxed);
+pub fn enable_json_messages() {
+    JSON_MESSAGES.store(true, Ordering::Relaxed);
 }
 
 /// Whether messages are in the form for programs, regardless of the command's own option.
-pub fn is_for_programs() -> bool {
-    PROGRAMS.load(Ordering::Relaxed)
+pub fn messages_as_json() -> bool {
+    JSON_MESSAGES.load(Ordering::Relaxed)
 }
 
 /// Reserves standard output for data: from now on, text for people goes to standard error.
-pub fn give_to_data() {
-    DATA.store(true, Ordering::Relaxed);
+pub fn reserve_stdout() {
+    STDOUT_IS_DATA.store(true, Ordering::Relaxed);
 }
 
 /// Writes text for people, folded to the terminal's width: to standard output, unless that carries
@@ -80,7 +83,7 @@ pub fn give_to_data() {
 ///
 /// # Errors
 /// Returns an error if it cannot be written.
-pub fn tell(text: &str) -> anyhow::Result<()> {
+pub fn print_text(text: &str) -> anyhow::Result<()> {
     show(&folded(text, width()))
 }
 
@@ -89,7 +92,7 @@ pub fn tell(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Returns an error if it cannot be written.
 pub fn show(text: &str) -> anyhow::Result<()> {
-    if !DATA.load(Ordering::Relaxed) {
+    if !STDOUT_IS_DATA.load(Ordering::Relaxed) {
         return print(text);
     }
     // Errors are ignored, as for messages: a reader of the data need not read this text.
@@ -100,7 +103,7 @@ pub fn show(text: &str) -> anyhow::Result<()> {
 /// Writes a message and an empty line to standard error. A message that cannot be written is
 /// dropped.
 pub fn message(text: &str) {
-    if is_for_programs() {
+    if messages_as_json() {
         return object("error", text);
     }
     let mut out = anstream::stderr().lock();
@@ -137,7 +140,7 @@ fn object(level: &'static str, text: &str) {
 
 /// Writes one line to standard error.
 pub fn line(text: &str) {
-    if is_for_programs() {
+    if messages_as_json() {
         return object("note", text);
     }
     let folded = message_width().map(|width| folded(text, width));

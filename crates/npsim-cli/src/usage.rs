@@ -14,7 +14,7 @@ use crate::output;
 /// The options that select the format of messages.
 const OPTIONS: [&str; 2] = ["--format", "--message-format"];
 /// The most subcommands that a message lists; for more, it refers to `--help`.
-const FEW: usize = 8;
+const MAX_LISTED: usize = 8;
 /// The value that selects JSON objects.
 const JSON: &str = "json";
 
@@ -48,7 +48,7 @@ impl Conflict {
 
 /// Ends the process with the result of parsing the command line: help, or a usage error.
 pub fn end(error: &clap::Error) -> ! {
-    let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
+    let for_programs = output::messages_as_json() || asks_for_json(env::args_os());
     if error.use_stderr() && for_programs {
         let rendered = error.render().to_string();
         let message =
@@ -81,7 +81,7 @@ pub fn with_subcommands(
     }
     let visible = { command.get_subcommands() }.filter(|it| !it.is_hide_set());
     let names: Vec<_> = visible.map(|it| format!("`{}`", it.get_name())).collect();
-    if names.len() > FEW {
+    if names.len() > MAX_LISTED {
         return error;
     }
     let tip = format!("the subcommands of `{path}` are {}", names.join(", "));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_recognised_among_arguments() {
+    fn json_format_option_is_recognised() {
         assert!(asks("npsim run x --format json --wrong"));
         assert!(asks("npsim run --message-format=json"));
         assert!(!asks("npsim run --format text json"));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_one_line_with_usage_and_a_tip() {
+    fn usage_error_is_one_line_with_usage_and_tip() {
         let told = |line: &str| {
             let error = Arguments::try_parse_from(line.split(' ')).expect_err(line);
             problem(&error, &error.render().to_string())
@@ -165,7 +165,7 @@ mod tests {
         assert!(!missing.message.contains('\n'));
     }
     #[test]
-    fn an_unknown_subcommand_is_told_with_those_that_there_are() {
+    fn unknown_subcommand_lists_the_known_ones() {
         let told = |line: &str| {
             let error = Arguments::try_parse_from(line.split(' ')).expect_err(line);
             let error = with_subcommands(

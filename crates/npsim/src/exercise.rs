@@ -32,7 +32,7 @@ const PATIENCE_MS: u64 = 100;
 /// how much the goal is missed.
 const PATIENCE_OVER_GOAL: u64 = 100;
 /// The most cycles that a context executes if it only reads its number and stops.
-const AT_ONCE: u64 = 16;
+const MAX_IDLE_CONTEXT_CYCLES: u64 = 16;
 /// Microseconds for which the media interface must be idle after the last frame.
 const DRAIN_US: u64 = 100;
 
@@ -301,14 +301,14 @@ struct ExerciseRun<'a> {
     stopped: bool,
 }
 
-const NOTHING_LEFT: &str = "no frame left";
+const NO_DEPARTURES: &str = "no frame left";
 
 impl ExerciseRun<'_> {
     fn figure(&self, measure: &Measure) -> Result<u64, &'static str> {
         let (packets, rates) = (&self.report.packets, &self.report.rates);
         let sent = |figure| {
             if packets.sent == 0 {
-                Err(NOTHING_LEFT)
+                Err(NO_DEPARTURES)
             } else {
                 Ok(figure)
             }
@@ -317,7 +317,7 @@ impl ExerciseRun<'_> {
             Measure::FrameRate => sent(rates.sent_packets_per_second),
             Measure::BitRate => sent(rates.sent_bits_per_second),
             Measure::Latency(of) => {
-                let latency = self.report.latency.as_ref().ok_or(NOTHING_LEFT)?;
+                let latency = self.report.latency.as_ref().ok_or(NO_DEPARTURES)?;
                 Ok(match of {
                     LatencyOf::Min => latency.min_ns,
                     LatencyOf::Mean => latency.mean_ns,
@@ -328,15 +328,15 @@ impl ExerciseRun<'_> {
                 })
             }
             Measure::Drops => Ok(packets.dropped_media + packets.dropped_microcode + packets.lost),
-            Measure::Reordered => self.reordered.ok_or(NOTHING_LEFT),
+            Measure::Reordered => self.reordered.ok_or(NO_DEPARTURES),
             Measure::Races => Ok(self.races),
             Measure::Memory { name, offset } => self.word(name, *offset),
             Measure::Time if self.stopped => Err("it was still running when it was stopped"),
             Measure::Time => Ok(self.session.node(0).now()),
             Measure::Cycles(stage) => {
-                self.a_frame(stage.as_ref(), |me| me.executing + me.aborted + me.stalled)
+                self.per_frame(stage.as_ref(), |me| me.executing + me.aborted + me.stalled)
             }
-            Measure::Instructions(stage) => self.a_frame(stage.as_ref(), |me| me.instructions),
+            Measure::Instructions(stage) => self.per_frame(stage.as_ref(), |me| me.instructions),
             Measure::Words(stage) => {
                 let programs = self.programs.iter();
                 let chosen = programs.filter(|program| is_of(stage.as_ref(), program.me));
@@ -355,7 +355,7 @@ impl ExerciseRun<'_> {
                     .flat_map(|chip| &chip.microengines)
                     .flat_map(|me| &me.contexts);
                 Ok(contexts
-                    .filter(|context| context.executing > AT_ONCE)
+                    .filter(|context| context.executing > MAX_IDLE_CONTEXT_CYCLES)
                     .count() as u64)
             }
             Measure::Held(name) => {
@@ -380,7 +380,7 @@ impl ExerciseRun<'_> {
 
     /// A count over microengines: per frame that left, rounded up, if there was traffic, else the
     /// total.
-    fn a_frame(
+    fn per_frame(
         &self,
         stage: Option<&Vec<u8>>,
         count: impl Fn(&npsim_inspect::stats::MicroengineStats) -> u64,
@@ -391,7 +391,7 @@ impl ExerciseRun<'_> {
             microengines.filter(|me| u8::try_from(me.index).is_ok_and(|me| is_of(stage, me)));
         let total: u64 = chosen.map(count).sum();
         match (self.comes, self.report.packets.sent) {
-            (true, 0) => Err(NOTHING_LEFT),
+            (true, 0) => Err(NO_DEPARTURES),
             (true, sent) => Ok(total.div_ceil(sent)),
             (false, _) => Ok(total),
         }

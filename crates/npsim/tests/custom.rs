@@ -188,7 +188,7 @@ fn a_look_aside_table_answers_and_a_timer_job_writes() {
 }
 
 #[test]
-fn a_timer_job_goes_on_where_more_may_come_and_else_ends_with_the_rest() {
+fn timer_job_continues_only_in_open_runs() {
     let system = load(PROJECT).unwrap();
     let run = |open| {
         let settings = RunSettings {
@@ -224,7 +224,7 @@ fn custom_parts_are_saved_and_restored() {
 }
 
 #[test]
-fn mistakes_in_keys_of_custom_parts_have_a_place() {
+fn errors_in_custom_part_keys_have_a_position() {
     for (from, to, expected) in [
         (
             "longwords = 2\n[[memory]]",
@@ -273,7 +273,7 @@ impl CoreLayer for Turns {
 }
 
 #[test]
-fn a_layer_changes_nothing_and_goes_on_from_a_snapshot() {
+fn core_layer_changes_nothing_and_is_restored() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/forward");
     let system = System::load(folder).unwrap();
     let finished = |core| {

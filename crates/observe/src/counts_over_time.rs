@@ -82,7 +82,7 @@ mod tests {
     use super::CountsOverTime;
 
     #[test]
-    fn counts_are_known_for_each_time_of_a_long_run() {
+    fn counts_at_any_time_are_approximately_known() {
         let mut counts = CountsOverTime::default();
         for n in 0..10_000 {
             counts.add(n * 700, 3, 2);

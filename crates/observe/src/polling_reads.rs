@@ -18,12 +18,12 @@ pub fn polling_reads(image: &Image) -> BTreeSet<u16> {
         _ => false,
     };
     let reads = flow.addresses().filter(is_read);
-    reads.filter(|at| comes_back(&flow, *at)).collect()
+    reads.filter(|at| is_in_polling_loop(&flow, *at)).collect()
 }
 
 /// Whether control can return to a read without another command, and without a write to its address
 /// operands. The target of a computed jump is unknown, so a loop through one does not count.
-fn comes_back(flow: &FlowGraph, read: u16) -> bool {
+fn is_in_polling_loop(flow: &FlowGraph, read: u16) -> bool {
     let Some(Instruction::Command(command)) = flow.instruction(read) else {
         return false;
     };

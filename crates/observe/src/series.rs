@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_keeps_a_bounded_number_of_samples_and_every_peak() {
+    fn long_run_keeps_bounded_samples_and_all_peaks() {
         let mut series = series(8);
         let mut taken = 0;
         for found in (0..100).map(|n| if n == 37 { 9 } else { n % 3 }) {
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn full_is_from_the_level_on_and_empty_is_nothing() {
+    fn full_starts_at_the_threshold_and_empty_is_zero() {
         assert_eq!(Fill::of(9, Some(9)).full, 1);
         assert_eq!(Fill::of(8, Some(9)).full, 0);
         assert_eq!(Fill::of(0, Some(9)).empty, 1);

@@ -237,7 +237,7 @@ impl Net {
     }
 
     /// Reports that something the guard depends on has changed for this transition.
-    pub fn look_again(&mut self, transition: Transition) {
+    pub fn recheck(&mut self, transition: Transition) {
         self.reopen(transition.0);
     }
 
@@ -285,7 +285,7 @@ impl Net {
             TokenChoice::Oldest => able.next().map(|(at, _)| at),
             TokenChoice::EqualTokens => {
                 let able: Vec<usize> = able.map(|(at, _)| at).collect();
-                drawn(&mut self.random, &able)
+                draw_one(&mut self.random, &able)
             }
             TokenChoice::EqualColours => {
                 // The first one of each colour has waited longest.
@@ -296,7 +296,7 @@ impl Net {
                     }
                 }
                 let able: Vec<usize> = first.into_iter().map(|(_, at)| at).collect();
-                drawn(&mut self.random, &able)
+                draw_one(&mut self.random, &able)
             }
         };
         let Some(at) = chosen else {
@@ -308,7 +308,7 @@ impl Net {
             let of = free.of(token.colour);
             free.tokens[of] -= 1;
         }
-        let mean = by_step(&rule.times, token.step).unwrap_or(0);
+        let mean = value_at_step(&rule.times, token.step).unwrap_or(0);
         let time = match rule.service {
             Service::Deterministic => mean,
             Service::Exponential if mean == 0 => 0,
@@ -338,7 +338,7 @@ impl Net {
             TokenFate::First => 0,
         };
         let gives = rule.gives.clone();
-        if let Some(to) = by_step(&rule.to, token.step) {
+        if let Some(to) = value_at_step(&rule.to, token.step) {
             self.places[to.0].push(moved);
             for next in self.leads_to[to.0].clone() {
                 self.reopen(next);
@@ -355,11 +355,11 @@ impl Net {
     }
 }
 
-fn by_step<T: Copy>(of: &[T], step: usize) -> Option<T> {
+fn value_at_step<T: Copy>(of: &[T], step: usize) -> Option<T> {
     of.get(step).or(of.last()).copied()
 }
 
-fn drawn(random: &mut Random, able: &[usize]) -> Option<usize> {
+fn draw_one(random: &mut Random, able: &[usize]) -> Option<usize> {
     match able.len() {
         0 => None,
         // If there is only one, nothing is drawn.

@@ -129,7 +129,9 @@ impl Buffers {
             match self.tbuf[at] {
                 TbufSlot::Filled(packet) => return Some((at, packet)),
                 TbufSlot::Claimed if self.drain == Drain::Waits => return None,
-                TbufSlot::Empty if self.drain == Drain::Waits && self.is_coming(at) => return None,
+                TbufSlot::Empty if self.drain == Drain::Waits && self.is_packet_expected(at) => {
+                    return None;
+                }
                 TbufSlot::Empty | TbufSlot::Claimed => {}
             }
         }
@@ -137,7 +139,7 @@ impl Buffers {
     }
 
     /// Whether the context that owns this place has a packet for it.
-    fn is_coming(&self, place: usize) -> bool {
+    fn is_packet_expected(&self, place: usize) -> bool {
         let context = match self.slots {
             SlotPolicy::Contiguous => place,
             SlotPolicy::Strided => {
@@ -148,7 +150,7 @@ impl Buffers {
         self.late && self.held[context].is_some()
     }
 
-    fn take_place(&mut self, token: &Token) -> usize {
+    fn claim_slot(&mut self, token: &Token) -> usize {
         let place = self.next(token);
         self.tbuf[place] = TbufSlot::Claimed;
         match self.slots {
@@ -187,17 +189,17 @@ impl Guard for Buffers {
                 let place = match self.slots {
                     SlotPolicy::Global => usize::MAX,
                     _ if self.late => self.next(token),
-                    _ => self.take_place(token),
+                    _ => self.claim_slot(token),
                 };
                 self.held[context] = Some((packet, place));
             }
         } else if Some(transition) == self.lock {
-            let place = self.take_place(token);
+            let place = self.claim_slot(token);
             if let Some((_, of)) = &mut self.held[context] {
                 *of = place;
             }
         } else if Some(transition) == self.done && self.late {
-            self.take_place(token);
+            self.claim_slot(token);
         } else if Some(transition) == self.transmit
             && let Some((place, _)) = self.sendable()
         {
@@ -249,7 +251,7 @@ impl Stations {
     }
 
     /// Returns the places for contexts.
-    const fn of_contexts(&self) -> [Place; 10] {
+    const fn context_places(&self) -> [Place; 10] {
         [
             self.free,
             self.ready,
@@ -342,7 +344,7 @@ impl NetBuilder<'_> {
         }
     }
 
-    fn by_work<T>(&self, of: impl Fn(&ContextWork) -> T) -> Vec<T> {
+    fn map_work<T>(&self, of: impl Fn(&ContextWork) -> T) -> Vec<T> {
         self.work.iter().map(of).collect()
     }
 
@@ -370,7 +372,7 @@ impl NetBuilder<'_> {
         // and writing the header, and the lookup.
         let visits = 4 + p.lookups as u64;
         let visit = p.instructions * CYCLE / visits;
-        let leaves = self.by_work(|work| match work {
+        let leaves = self.map_work(|work| match work {
             ContextWork::Lock => at.locking,
             _ => at.wanting,
         });
@@ -389,7 +391,7 @@ impl NetBuilder<'_> {
         let (p, at) = (self.p, self.at);
         let among = p.arbitration.among_microengines();
         let bus = self.pools.bus;
-        let memory = self.by_work(|work| match work {
+        let memory = self.map_work(|work| match work {
             ContextWork::Sram => at.sram_queue,
             _ => at.dram_queue,
         });
@@ -400,7 +402,7 @@ impl NetBuilder<'_> {
             ..self.serve(at.commands, bus, times, among, memory)
         };
         self.net.transition(rule);
-        let times = self.by_work(|work| match work {
+        let times = self.map_work(|work| match work {
             ContextWork::Dram { bytes, .. } => self.dram_time(*bytes),
             _ => 0,
         });
@@ -417,7 +419,7 @@ impl NetBuilder<'_> {
     /// continues.
     fn complete_commands(&mut self) {
         let (p, at) = (self.p, self.at);
-        let rest = self.by_work(|work| {
+        let rest = self.map_work(|work| {
             let (latency, served) = match work {
                 ContextWork::Dram { bytes, latency } => (*latency, self.dram_time(*bytes)),
                 ContextWork::Sram => (p.sram_read, p.sram_service * CYCLE),
@@ -584,14 +586,14 @@ impl Router {
         }
         passed.dram_busy = self.net.busy(self.dram);
         passed.end = self.net.now();
-        debug_assert_eq!(self.inside(), self.contexts);
+        debug_assert_eq!(self.context_tokens(), self.contexts);
         Some(passed)
     }
 
     /// Returns the number of context tokens at places.
-    fn inside(&self) -> usize {
+    fn context_tokens(&self) -> usize {
         self.stations
-            .of_contexts()
+            .context_places()
             .iter()
             .map(|&place| self.net.tokens(place))
             .sum()
@@ -606,7 +608,7 @@ impl Router {
             self.buffers
                 .transmit
                 .iter()
-                .for_each(|t| self.net.look_again(*t));
+                .for_each(|t| self.net.recheck(*t));
         } else if Some(fired.transition) == self.buffers.transmit {
             let turn = self.buffers.turn;
             if let TbufSlot::Filled(packet) = self.buffers.tbuf[turn] {
@@ -619,7 +621,7 @@ impl Router {
                 .into_iter()
                 .flatten()
             {
-                self.net.look_again(transition);
+                self.net.recheck(transition);
             }
         }
     }

@@ -58,7 +58,7 @@ fn sojourn(share: f64, service: Service, customers: usize) -> f64 {
 }
 
 #[test]
-fn one_server_is_as_slow_as_queueing_theory_says() {
+fn single_server_sojourn_times_match_queueing_theory() {
     // M/M/1: 1 / (1 - rho); M/D/1: 1 + rho / (2 (1 - rho)).
     for (share, tolerance) in [(0.3, 0.02), (0.5, 0.03), (0.7, 0.05)] {
         let exponential = sojourn(share, Service::Exponential, 200_000);
@@ -77,7 +77,7 @@ fn one_server_is_as_slow_as_queueing_theory_says() {
 }
 
 #[test]
-fn tokens_are_neither_made_nor_lost() {
+fn tokens_are_conserved() {
     let mut net = Net::new(3, 1);
     let all: Vec<Token> = (0..20).map(|n| token(n % 4, n / 4)).collect();
     let places: Vec<Place> = std::iter::once(net.place(all))
@@ -129,7 +129,7 @@ fn shares(choice: TokenChoice) -> f64 {
 }
 
 #[test]
-fn a_choice_is_fair_among_what_it_says() {
+fn token_choice_is_fair_among_tokens_or_colours() {
     assert!((shares(TokenChoice::Oldest) - 0.1).abs() < 0.001);
     assert!((shares(TokenChoice::EqualTokens) - 0.1).abs() < 0.01);
     // The one just served arrives again at once, so each colour always waits.

@@ -43,7 +43,7 @@ fn every_packet_leaves_or_is_counted_as_lost() {
 }
 
 #[test]
-fn equal_seeds_make_equal_moves() {
+fn equal_seeds_give_equal_runs() {
     let of = |seed: &str| {
         let one = outcome(&[("seed", seed)], 2);
         (one.order.total(THRESHOLD), one.counted)
@@ -53,7 +53,7 @@ fn equal_seeds_make_equal_moves() {
 }
 
 #[test]
-fn below_its_capacity_it_sends_what_comes() {
+fn below_capacity_nothing_is_lost() {
     let one = outcome(&[("offered_mbps", "2000")], 1);
     assert_eq!(one.lost, 0);
     assert!((one.gbps() - 2.0).abs() < 0.02, "{}", one.gbps());
@@ -62,7 +62,7 @@ fn below_its_capacity_it_sends_what_comes() {
 /// A tenth more or less time at the limiting place changes the rate by as much, and nothing else
 /// does.
 #[test]
-fn only_the_saturated_place_moves_the_rate() {
+fn only_the_saturated_resource_affects_the_rate() {
     let before = gbps(&[]);
     assert!((before / 2.96 - 1.0).abs() < 0.02, "{before}");
     assert!((gbps(&[("dram_byte_milli", "793")]) * 1.1 / before - 1.0).abs() < 0.02);
@@ -86,7 +86,7 @@ fn only_the_saturated_place_moves_the_rate() {
 /// With one context of one microengine, constant times and no contention, a packet takes the sum of
 /// its latencies.
 #[test]
-fn a_packet_alone_takes_the_sum_of_its_steps() {
+fn lone_packet_takes_the_sum_of_its_latencies() {
     let settings = [
         ("service", "deterministic"),
         ("microengines", "1"),

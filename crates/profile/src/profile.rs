@@ -79,7 +79,7 @@ impl Profile {
     /// Returns an error in the same cases as [`Profile::from_texts`], and if there is no such
     /// board.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        let name = take_text(&mut whole(text)?.0, "", "board")?;
+        let name = take_text(&mut merged_table(text)?.0, "", "board")?;
         let board = Board::text(&name).ok_or_else(|| ProfileError::UnknownBoard {
             name,
             known: Board::names().collect::<Vec<_>>().join(", "),
@@ -119,7 +119,7 @@ impl Profile {
     /// of the two, out of range, in a unit other than the model expects, or without a source or
     /// provenance; or if chip and board do not match.
     pub fn from_texts(chip: &str, board: &str) -> Result<Self, ProfileError> {
-        let (mut table, extended) = whole(chip)?;
+        let (mut table, extended) = merged_table(chip)?;
         let name = take_text(&mut table, "", "name")?;
         let title = take_text(&mut table, "", "title")?;
         let product_id = take_number(&mut table, "", "product_id")?;
@@ -144,8 +144,8 @@ impl Profile {
                 take_parameter(&mut table, schema)?
             });
         }
-        nothing_left(&table, false)?;
-        nothing_left(&board_table, true).map_err(in_board)?;
+        refuse_leftover_keys(&table, false)?;
+        refuse_leftover_keys(&board_table, true).map_err(in_board)?;
         let mismatch = |reason: String| ProfileError::Mismatch {
             board: board.name.clone(),
             chip: name.clone(),
@@ -315,23 +315,23 @@ impl Profile {
     /// push of `words` longwords, so that the push signal comes `target` cycles after issue.
     #[must_use]
     pub fn push_lead_after_pull(&self, target: u64, pulled: u64, words: u8) -> u64 {
-        target.saturating_sub(pulled + self.carriage(words))
+        target.saturating_sub(pulled + self.transfer_cycles(words))
     }
 
     /// Cycles from issue to inlet, for `words` on a bus, and for the register write.
     fn path(&self, words: u8) -> u64 {
-        self.issue_to_inlet() + self.carriage(words)
+        self.issue_to_inlet() + self.transfer_cycles(words)
     }
 
     /// Cycles for `words` on a bus and for the register write.
-    fn carriage(&self, words: u8) -> u64 {
+    fn transfer_cycles(&self, words: u8) -> u64 {
         u64::from(words) * self.bus_cycle() + self.transfer_latency()
     }
 }
 
 /// A chip's table merged with that of the built-in chip that it extends, and the name of the chip
 /// at the root of the chain.
-fn whole(text: &str) -> Result<(Table, Option<String>), ProfileError> {
+fn merged_table(text: &str) -> Result<(Table, Option<String>), ProfileError> {
     let mut table = table_of(text)?;
     if !table.contains_key("extends") {
         return Ok((table, None));
@@ -341,7 +341,7 @@ fn whole(text: &str) -> Result<(Table, Option<String>), ProfileError> {
         name: name.clone(),
         known: Profile::names().collect::<Vec<_>>().join(", "),
     })?;
-    let (mut all, extended) = whole(base)?;
+    let (mut all, extended) = merged_table(base)?;
     for (key, value) in table {
         match (all.get_mut(&key).and_then(Value::as_table_mut), value) {
             (Some(group), Value::Table(own)) => group.extend(own),
@@ -355,7 +355,7 @@ fn whole(text: &str) -> Result<(Table, Option<String>), ProfileError> {
 }
 
 /// Refuses keys left in a file after everything that belongs there has been taken out.
-fn nothing_left(table: &Table, in_board: bool) -> Result<(), ProfileError> {
+fn refuse_leftover_keys(table: &Table, in_board: bool) -> Result<(), ProfileError> {
     for (group, value) in table {
         let known = |name: Option<&String>| {
             SCHEMA

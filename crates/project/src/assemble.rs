@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_that_are_rendered_have_a_limit() {
+    fn number_of_rendered_notes_is_limited() {
         let mut sources = SourceMap::default();
         let text = "x\n".repeat(2 * SHOWN_NOTES);
         let file = sources.add_file("m.uc".into(), text, None);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_differ_in_any_part_are_all_rendered() {
+    fn only_identical_messages_are_merged() {
         let mut sources = SourceMap::default();
         let text = "use\nuse\n";
         let files = ["a.uc", "b.uc"].map(|path| sources.add_file(path.into(), text.into(), None));

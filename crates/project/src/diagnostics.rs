@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_outside_the_text_do_no_harm() {
+    fn out_of_range_spans_are_clamped() {
         let excerpt = Excerpt {
             path: "p.toml".into(),
             text: "a = \"µ\"".into(),
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_check_place_and_way_out() {
+    fn fault_shows_check_location_and_allow_option() {
         let mut sources = SourceMap::default();
         sources.add_file("m.uc".into(), "nop\n  br[x#] ; comment\n".into(), None);
         let image = Image {

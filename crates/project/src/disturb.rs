@@ -115,7 +115,7 @@ mod tests {
     use super::StallOption;
 
     #[test]
-    fn a_stall_is_typed_in_short() {
+    fn stall_options_round_trip() {
         for text in [
             "0.3@100us+1ms",
             "0-2,4.0-7@60000cycles+5ns",

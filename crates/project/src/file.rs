@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_can_be_written() {
+    fn every_section_of_a_project_file_parses() {
         let text = r#"
             name = "x"
             include = ["../lib"]
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_have_a_place() {
+    fn unknown_keys_have_a_position() {
         let text = "[chip]\nprofil = \"ixp2400\"\n";
         let error = parse(text).unwrap_err();
         assert_eq!(

@@ -252,7 +252,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn programs_are_told_apart() {
+    fn sections_are_split_at_microengine_titles() {
         let text = "; me 0: a.uc\n01\n02\n; me 1: b.uc\n03\n";
         let parts: Vec<_> = sections(text)
             .iter()
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn text_or_binary() {
+    fn text_and_binary_firmware_are_distinguished() {
         assert!(is_text(b"F000000000\r\n; x\n"));
         assert!(!is_text(&[0xf0, 0, 0, 0, 0]));
         assert!(is_text("Words: \u{201e}f0000c0300\u{201c}\n".as_bytes()));

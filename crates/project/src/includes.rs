@@ -73,7 +73,7 @@ impl Includes for FileIncludes<'_> {
         }
         if including.is_some() {
             for path in self.candidates(&name.replace('\\', "/"), including) {
-                let alike = in_other_case(self.files, &path);
+                let alike = matches_ignoring_case(self.files, &path);
                 if let [path] = alike.as_slice()
                     && let Some(found) = self.read(path)?
                 {
@@ -108,7 +108,7 @@ impl Includes for FileIncludes<'_> {
 
 /// Returns the paths that differ from the given one only in letter case: none, one, or, in the
 /// folder where they diverge, several.
-fn in_other_case(files: &dyn Files, path: &Path) -> Vec<PathBuf> {
+fn matches_ignoring_case(files: &dyn Files, path: &Path) -> Vec<PathBuf> {
     let mut found = PathBuf::new();
     for part in path.components() {
         let exact = found.join(part);
@@ -221,7 +221,8 @@ mod tests {
     use npsim_asm::Includes;
 
     #[test]
-    fn own_folder_comes_before_the_list() -> Result<(), Box<dyn std::error::Error>> {
+    fn including_folder_is_searched_before_include_list() -> Result<(), Box<dyn std::error::Error>>
+    {
         let dir = tempfile::tempdir()?;
         let path = |name: &str| dir.path().join(name);
         for folder in ["main", "lib"] {
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_same_name_elsewhere_comes_before_the_file_itself()
+    fn same_named_include_is_preferred_over_the_including_file()
     -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         let path = |name: &str| dir.path().join(name);
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_from_another_system_finds_its_file() -> Result<(), Box<dyn std::error::Error>> {
+    fn includes_ignore_case_and_accept_backslashes() -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         let path = |name: &str| dir.path().join(name);
         for folder in ["main", "Lib"] {
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn latin_1_is_read() {
+    fn latin_1_and_utf_16_are_decoded() {
         assert_eq!(decode(vec![0xb5, b's']), "µs");
         assert_eq!(decode("µs".into()), "µs");
         let marked = "\u{feff}µ𝄞\r\n";

@@ -132,7 +132,7 @@ mod tests {
     use super::{MemoryLayout, NoPlace, Region};
 
     #[test]
-    fn fits_around_what_is_fixed() {
+    fn regions_are_placed_around_reserved_ranges() {
         let mut space = MemoryLayout::new("scratch", 1024);
         assert_eq!(space.reserve("fixed", 100, 28), Ok(()));
         assert_eq!(space.place("a", 0, 100, 4), Ok(0));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn attached_windows_take_no_room() {
+    fn attached_windows_use_no_memory() {
         let mut space = MemoryLayout::new("sram1", 64);
         space.attach("device", 8192, 8192);
         assert_eq!(space.place("all", 0, 64, 4), Ok(0));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_overlap_and_outside() {
+    fn overlapping_and_out_of_bounds_reservations_are_refused() {
         let mut space = MemoryLayout::new("dram", 64);
         assert_eq!(space.reserve("x", 0, 32), Ok(()));
         let x = Region {
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gaps_agree_with_a_search_of_all_ranges(
+        fn placement_matches_exhaustive_first_fit(
             ranges in vec((any::<bool>(), 0..130u64, 1..20u64, 0..5u32), 0..24),
         ) {
             let mut space = MemoryLayout::new("scratch", 128);

@@ -226,7 +226,7 @@ mod tests {
     use npsim_asm::{Diagnostic, SourceMap, Span};
 
     #[test]
-    fn places_have_lines_offsets_text_and_the_way_through_macros() {
+    fn json_place_has_line_offset_text_and_expansions() {
         let mut sources = SourceMap::default();
         let main = sources.add_file("main.uc".into(), "nop\nput(r0)\n".into(), None);
         let lib = sources.add_file("lib.uc".into(), "; µ\nalu[a, b]\n".into(), None);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_have_a_place_where_they_have_an_excerpt() {
+    fn place_is_taken_from_the_problems_excerpt() {
         let problem = Problem::new("bad").at(Excerpt {
             path: "p.toml".into(),
             text: "a\nb = µ".into(),

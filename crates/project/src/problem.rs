@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_problems_the_first_hundred_are_shown() {
+    fn only_the_first_hundred_problems_are_shown() {
         let lines = |count| many(count).to_string().lines().count();
         assert_eq!((lines(1), lines(100)), (1, 100));
         for (count, last) in [

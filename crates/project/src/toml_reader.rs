@@ -123,7 +123,7 @@ fn float(number: &DeFloat<'_>) -> Value<'static> {
 
 impl Value<'_> {
     /// Returns the error for a value of the wrong kind.
-    fn unlike(&self, expected: &dyn Expected) -> KeyError {
+    fn type_error(&self, expected: &dyn Expected) -> KeyError {
         let found = match self {
             Self::Text(text) => Unexpected::Str(text),
             Self::Signed(number) => Unexpected::Signed(*number),
@@ -151,7 +151,7 @@ impl<'de> ValueReader<'de> {
     fn bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
         let read = match self.value {
             Value::Bool(value) => visitor.visit_bool(value),
-            other => Err(other.unlike(&visitor)),
+            other => Err(other.type_error(&visitor)),
         };
         read.map_err(|error| error.at(self.span))
     }
@@ -161,7 +161,7 @@ impl<'de> ValueReader<'de> {
             Value::Signed(number) => visitor.visit_i64(number),
             Value::Unsigned(number) => visitor.visit_u64(number),
             Value::Float(number) => visitor.visit_f64(number),
-            other => Err(other.unlike(&visitor)),
+            other => Err(other.type_error(&visitor)),
         };
         read.map_err(|error| error.at(self.span))
     }
@@ -169,7 +169,7 @@ impl<'de> ValueReader<'de> {
     fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
         let read = match self.value {
             Value::Text(text) => visit_text(text, visitor),
-            other => Err(other.unlike(&visitor)),
+            other => Err(other.type_error(&visitor)),
         };
         read.map_err(|error| error.at(self.span))
     }
@@ -177,7 +177,7 @@ impl<'de> ValueReader<'de> {
     fn list<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
         let read = match self.value {
             Value::List(entries) => visitor.visit_seq(entries),
-            other => Err(other.unlike(&visitor)),
+            other => Err(other.type_error(&visitor)),
         };
         read.map_err(|error| error.at(self.span))
     }
@@ -185,7 +185,7 @@ impl<'de> ValueReader<'de> {
     fn table<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
         let read = match self.value {
             Value::Table(pairs) => visitor.visit_map(pairs),
-            other => Err(other.unlike(&visitor)),
+            other => Err(other.type_error(&visitor)),
         };
         read.map_err(|error| error.at(self.span))
     }
@@ -246,7 +246,7 @@ impl<'de> Deserializer<'de> for ValueReader<'de> {
             Value::Table(pairs) => {
                 MapAccessDeserializer::new(pairs).deserialize_enum(name, variants, visitor)
             }
-            other => Err(other.unlike(&"a word in quotes")),
+            other => Err(other.type_error(&"a word in quotes")),
         };
         read.map_err(|error: KeyError| error.at(self.span))
     }

@@ -179,7 +179,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn replaces_and_leaves_nothing_beside() -> std::io::Result<()> {
+    fn write_replaces_the_file_and_leaves_no_temporary() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("out.json");
         write_whole(&path, b"one")?;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_how_its_file_is_compressed() -> std::io::Result<()> {
+    fn compression_follows_the_file_extension() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let data = "0x1234, ".repeat(300_000);
         for (name, compression) in [
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_tried_and_left_as_it_was() -> std::io::Result<()> {
+    fn try_place_leaves_the_folder_unchanged() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("out.json");
         try_place(&path)?;
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_has_many_names() -> std::io::Result<()> {
+    fn same_file_recognises_equivalent_paths() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = |name: &str| dir.path().join(name);
         write_whole(&path("a"), b"")?;

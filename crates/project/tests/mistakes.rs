@@ -223,7 +223,7 @@ fn every_key(check: impl Fn(usize, &str, &str) -> Result<(), String>) {
 }
 
 /// Whether a text contains all of these parts and no type names of this program.
-fn says(told: &str, parts: &[&str]) -> Result<(), String> {
+fn check_message(message: &str, parts: &[&str]) -> Result<(), String> {
     let own = [
         "expected",
         "invalid",
@@ -234,117 +234,117 @@ fn says(told: &str, parts: &[&str]) -> Result<(), String> {
         "i64",
         "mistakes:",
     ];
-    let foreign = own.iter().any(|word| told.contains(word));
-    if parts.iter().all(|part| told.contains(part)) && !foreign {
+    let foreign = own.iter().any(|word| message.contains(word));
+    if parts.iter().all(|part| message.contains(part)) && !foreign {
         return Ok(());
     }
-    Err(format!("{told}\n  is to have {parts:?}"))
+    Err(format!("{message}\n  is to have {parts:?}"))
 }
 
 #[test]
-fn the_whole_project_is_right() {
+fn the_whole_project_is_valid() {
     if let Err(problems) = loaded(WHOLE) {
         panic!("{problems}");
     }
 }
 
 #[test]
-fn a_value_of_another_kind_is_told_at_its_key() {
+fn value_of_wrong_type_is_reported_at_its_key() {
     every_key(|number, key, value| {
         let other = match value.as_bytes()[0] {
             b'"' if key == "me" || key == "context" || key == "id" => "[]",
             b'"' => "true",
             _ => "[[]]",
         };
-        let told = mistake(&with_line(number, &format!("{key} = {other}")));
+        let message = mistake(&with_line(number, &format!("{key} = {other}")));
         let place = format!("npsim.toml:{number}:");
-        says(&told, &[&place, &format!("`{key}` must be ")])
+        check_message(&message, &[&place, &format!("`{key}` must be ")])
     });
 }
 
 #[test]
-fn a_number_beyond_every_range_is_told_at_its_key() {
+fn out_of_range_number_is_reported_at_its_key() {
     every_key(|number, key, value| {
         if value.parse::<u64>().is_err() || matches!(key, "seed" | "offset") {
             return Ok(());
         }
-        let told = mistake(&with_line(number, &format!("{key} = 99999999999")));
-        says(&told, &[&format!("npsim.toml:{number}:")])?;
-        let told = mistake(&with_line(number, &format!("{key} = -1")));
-        says(&told, &[&format!("npsim.toml:{number}:")])
+        let message = mistake(&with_line(number, &format!("{key} = 99999999999")));
+        check_message(&message, &[&format!("npsim.toml:{number}:")])?;
+        let message = mistake(&with_line(number, &format!("{key} = -1")));
+        check_message(&message, &[&format!("npsim.toml:{number}:")])
     });
 }
 
 #[test]
-fn a_key_that_is_given_twice_is_told_at_the_second() {
+fn duplicate_key_is_reported_at_the_second() {
     every_key(|number, key, value| {
         let twice = format!("{key} = {value}\n{key} = {value}");
-        let told = mistake(&with_line(number, &twice));
+        let message = mistake(&with_line(number, &twice));
         let place = format!("npsim.toml:{}:1: ", number + 1);
-        says(&told, &[&place, "twice", &format!("`{key}`")])
+        check_message(&message, &[&place, "twice", &format!("`{key}`")])
     });
 }
 
 #[test]
-fn a_key_that_is_mistyped_is_told_with_the_right_one() {
+fn mistyped_key_gets_a_suggestion() {
     every_key(|number, key, value| {
         // A short key may be mistaken for another one.
         if key.len() < 4 {
             return Ok(());
         }
         let longer = format!("{key}q");
-        let told = mistake(&with_line(number, &format!("{longer} = {value}")));
+        let message = mistake(&with_line(number, &format!("{longer} = {value}")));
         let parts = [
             format!("npsim.toml:{number}:1: there is no key `{longer}`"),
             format!("did you mean `{key}`?"),
         ];
-        says(&told, &[&parts[0], &parts[1]])
+        check_message(&message, &[&parts[0], &parts[1]])
     });
 }
 
 #[test]
-fn a_key_that_has_to_be_there_is_told_when_it_is_not() {
+fn missing_required_key_is_reported() {
     every_key(|number, key, _| {
-        let told = mistake(&with_line(number, ""));
+        let message = mistake(&with_line(number, ""));
         // Without `tasks`, two sections belong to no task, and a lock may be anywhere that its
         // memory's size permits.
-        if told == "no mistake" || key == "tasks" || key == "size" {
+        if message == "no mistake" || key == "tasks" || key == "size" {
             return Ok(());
         }
-        says(&told, &["npsim.toml:"])?;
+        check_message(&message, &["npsim.toml:"])?;
         let what = [
             "there is no",
             "leads to no port",
             "has no next hop",
             &format!("`{key}`"),
         ];
-        if what.iter().any(|what| told.contains(what)) {
+        if what.iter().any(|what| message.contains(what)) {
             return Ok(());
         }
-        Err(format!("without {key}: {told}"))
+        Err(format!("without {key}: {message}"))
     });
 }
 
 /// Wrong projects, each after a line `=== what is wrong` and followed, after a line `---`, by the
 /// messages about it. A project without `[[me]]` gets one at the end.
-const TOLD: &str = include_str!("mistakes.txt");
+const MISTAKES: &str = include_str!("mistakes.txt");
 
 #[test]
-fn mistakes_are_told_as_they_are_listed() {
+fn mistakes_give_the_listed_messages() {
     let file = (env!("CARGO_MANIFEST_DIR"), "tests/mistakes.txt");
-    mistakes::check(TOLD, file, &|typed| {
+    mistakes::check(MISTAKES, file, &|typed| {
         let mut whole = typed.to_owned();
         if !typed.contains("[[me]]") {
             whole += "[[me]]\nid = 0\nsource = \"a.uc\"\n";
         }
         mistake(&whole)
     });
-    assert!(!TOLD.contains("mistakes:"));
+    assert!(!MISTAKES.contains("mistakes:"));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_utf_8_is_told_as_such() {
+fn non_utf_8_path_is_reported() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 

@@ -97,7 +97,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_sum_is_that_of_all_words() {
+    fn sum_covers_all_words() {
         for length in [0, 1, 2, 3, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 2] {
             for byte in [0, 1, 0xff] {
                 let bytes = vec![byte; length];
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_gives_what_the_whole_header_gives() {
+    fn incremental_update_equals_full_recomputation() {
         let base = bytes("4500003c1c46400040069c5dc0a80001c0a800c7");
         let edge = bytes("4500002827cd40004006feff0a0000010a010002");
         for (header, at, new, expected) in [
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_equation_would_be_wrong_where_the_sum_is_zero() {
+    fn update_is_right_where_rfc_1141_gives_negative_zero() {
         for (checksum, old, new) in [(0xdd2f, 0x5555, 0x3285), (0xfeff, 0x4006, 0x3f06)] {
             let older = fold(u32::from(checksum) + old + u32::from(!(new as u16)));
             assert_eq!(older, 0xffff);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_cut_for_the_ttl_is_right_for_every_checksum_of_a_header() {
+    fn ttl_step_is_right_for_every_checksum() {
         let mut header = bytes("4500002827cd40004006feff0a0000010a010002");
         for identification in 0..=u16::MAX {
             header[8] = 64;
@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn updates_keep_a_right_header_right(
+        fn updates_preserve_header_checksum_validity(
             mut header in prop::collection::vec(any::<u8>(), 20..=60),
             at in 0_usize..30,
             new: u16,

@@ -9,7 +9,7 @@ use npsim_project::resolve::{PortAddress, PortGroups, Resolver};
 use crate::ParameterError;
 
 /// The prefix `port 1: ` if there are several groups of ports.
-pub(crate) fn of_group(group: usize, groups: usize) -> String {
+pub(crate) fn group_prefix(group: usize, groups: usize) -> String {
     if groups > 1 {
         format!("port {group}: ")
     } else {
@@ -55,9 +55,9 @@ pub(crate) fn group_laws<Law>(
 }
 
 /// Formats the counts that are not zero, with their names, as parts of a summary.
-pub(crate) fn occurred(counts: &[(u64, &str)]) -> Vec<String> {
-    let occurred = counts.iter().filter(|(count, _)| *count > 0);
-    occurred
+pub(crate) fn nonzero_counts(counts: &[(u64, &str)]) -> Vec<String> {
+    let nonzero_counts = counts.iter().filter(|(count, _)| *count > 0);
+    nonzero_counts
         .map(|(count, what)| format!("{what} {count}"))
         .collect()
 }

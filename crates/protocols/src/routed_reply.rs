@@ -101,7 +101,7 @@ impl RoutedReply {
                 ("look up the way back", ReplyOutcome::UnderWay, cost)
             }
             ReplyStep::Send => self.send(sender, access),
-            ReplyStep::HandOn => self.hand_on(sender, access),
+            ReplyStep::HandOn => self.write_and_offer(sender, access),
             ReplyStep::GiveBack => {
                 let cost = sender.free(self.packet.buffer, access);
                 ("give the buffer back", ReplyOutcome::GivenUp, cost)
@@ -167,7 +167,7 @@ impl RoutedReply {
     }
 
     /// Writes the reply and offers it to the task that resolves next hops.
-    fn hand_on(
+    fn write_and_offer(
         &mut self,
         sender: &PacketSender,
         access: &mut Access<'_>,

@@ -372,6 +372,6 @@ impl Chip {
 
 /// Checks that a chip can be shared between threads, as Python classes must be.
 const _: fn() = || {
-    fn shared<T: Send + Sync>() {}
-    shared::<Arc<Chip>>();
+    fn assert_send_sync<T: Send + Sync>() {}
+    assert_send_sync::<Arc<Chip>>();
 };

@@ -151,10 +151,10 @@ fn open(
 }
 
 /// Converts an error of the debugger to an exception.
-fn complaint(complaint: &DebugError) -> PyErr {
+fn debug_error(debug_error: &DebugError) -> PyErr {
     mistake(
-        complaint.message.clone(),
-        complaint.help.as_deref().unwrap_or_default(),
+        debug_error.message.clone(),
+        debug_error.help.as_deref().unwrap_or_default(),
     )
 }
 
@@ -173,7 +173,7 @@ impl Debugger {
         }
     }
 
-    fn go(
+    fn travel_and_report(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut npsim::debug::Debugger) -> Stop + Send,
@@ -197,7 +197,9 @@ impl Debugger {
         let reply = debugger.detached(py, &self.stop, |debugger| {
             execute(debugger, &|file| source(&self.files, file), command)
         })?;
-        reply.map(|reply| reply.lines).map_err(|it| complaint(&it))
+        reply
+            .map(|reply| reply.lines)
+            .map_err(|it| debug_error(&it))
     }
 
     /// Go to a time, forwards or backwards: a cycle, or a string such as "0.9ms".
@@ -206,7 +208,7 @@ impl Debugger {
     fn goto(&self, py: Python<'_>, at: Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let hertz = self.system.project().capacity.hertz;
         let cycle = time("at", &at)?.cycles(hertz);
-        self.go(py, |debugger| debugger.goto(cycle))
+        self.travel_and_report(py, |debugger| debugger.goto(cycle))
     }
 
     /// Run to the next time that a place is reached, and return whether a breakpoint stopped the
@@ -232,12 +234,12 @@ impl Debugger {
             }
         });
         let added = point.and_then(|point| debugger.add(point));
-        let id = added.map_err(|it| complaint(&it))?;
+        let id = added.map_err(|it| debug_error(&it))?;
         let found = debugger.detached(py, &self.stop, |debugger| {
             let stop = debugger.run(direction);
             matches!(stop.reason, StopCause::Breakpoint(_))
         });
-        debugger.remove(id).map_err(|it| complaint(&it))?;
+        debugger.remove(id).map_err(|it| debug_error(&it))?;
         found
     }
 
@@ -258,14 +260,14 @@ impl Debugger {
         let thread = Self::thread(&debugger, me, context);
         debugger
             .evaluate(expression, thread)
-            .map_err(|it| complaint(&it))
+            .map_err(|it| debug_error(&it))
     }
 
     /// Select a context. Raises `npsim.Error` if there is no such context.
     fn select(&self, me: u8, context: u8) -> PyResult<()> {
         let mut debugger = self.travel.claim("the debugger")?;
         let selected = debugger.select(Thread { me, context });
-        selected.map_err(|it| complaint(&it))
+        selected.map_err(|it| debug_error(&it))
     }
 
     /// Return the state at the current position as a dictionary.
@@ -309,7 +311,7 @@ impl Debugger {
     /// Go to a bookmark that this debugger or another one of the same run saved.
     fn restore(&self, py: Python<'_>, bookmark: &Bookmark) -> PyResult<()> {
         let cycle = bookmark.cycle;
-        self.go(py, |debugger| debugger.goto(cycle))?;
+        self.travel_and_report(py, |debugger| debugger.goto(cycle))?;
         self.select(bookmark.me, bookmark.context)
     }
 

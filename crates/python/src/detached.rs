@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use crate::error::InternalError;
 
 /// Interval between checks for signals.
-const LOOK: Duration = Duration::from_millis(50);
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A flag that makes work stop.
 pub type StopFlag = Arc<AtomicBool>;
@@ -73,7 +73,7 @@ pub fn attended<T: Send>(
                 (done, raised)
             });
             let mut raised = None;
-            while receiver.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            while receiver.recv_timeout(SIGNAL_CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none() {
                     let looked = |py: Python<'_>| py.check_signals().and_then(|()| attend(py));
                     raised = Python::attach(looked).err();
@@ -91,11 +91,11 @@ pub fn attended<T: Send>(
     });
     match raised {
         Some(raised) => Err(raised),
-        None => done.map_err(|panic| defect(&*panic)),
+        None => done.map_err(|panic| panic_error(&*panic)),
     }
 }
 
-fn defect(panic: &(dyn Any + Send)) -> PyErr {
+fn panic_error(panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     InternalError::new_err(format!(

@@ -23,7 +23,7 @@ use crate::detached::StopFlag;
 use crate::document::{DICTIONARY_FILE, Document};
 use crate::error::{self, fault_of, mistake, not_pickled};
 use crate::pickled::{Pickled, pickled};
-use crate::progress::{RunTally, followed};
+use crate::progress::{RunTally, run_reporting_progress};
 use crate::project::{self, settings};
 use crate::table::Table;
 use crate::table_data::{TableBuilder, TableData};
@@ -98,7 +98,7 @@ fn picoseconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
 }
 
 /// The results of a network's run.
-struct Done {
+struct NetworkResults {
     json: String,
     series: Option<TableData>,
     fault: Option<String>,
@@ -154,7 +154,7 @@ impl Network {
         let tally = RunTally::new();
         // In times of the file, independent of its scale.
         tally.ends(Some(file.until), SECOND as f64 / file.scale as f64);
-        let done = followed(py, (progress, &stop), &tally, || {
+        let done = run_reporting_progress(py, (progress, &stop), &tally, || {
             simulate(&file, threads.max(1), every, (&stop, &tally))
         })?;
         let done = done.map_err(|it| error::problems(&it))?;
@@ -186,7 +186,7 @@ fn simulate(
     threads: usize,
     every: Option<u64>,
     (stop, tally): (&StopFlag, &RunTally),
-) -> Result<Done, Problems> {
+) -> Result<NetworkResults, Problems> {
     let systems = systems(file, &npsim::registry(), &assemble_project)?;
     let outside =
         Simulation::new(file.topology.clone()).map_err(|error| Problem::new(error.to_string()))?;
@@ -226,7 +226,7 @@ fn simulate(
     };
     let results = Results::of(file, &network, &standing.begin);
     let json = serde_json::to_string_pretty(&results);
-    Ok(Done {
+    Ok(NetworkResults {
         json: json.map_err(|it| Problem::new(it.to_string()))? + "\n",
         series: table.map(TableBuilder::finish),
         fault,

@@ -23,7 +23,7 @@ use crate::keys::{Keys, as_json};
 use crate::kind_name::KindName;
 
 /// Maximum number of packets waiting for a task; more are refused.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// Bytes of an Ethernet header.
 const LINK_HEADER: usize = 14;
 /// Position of the destination address in an IPv4 datagram.
@@ -187,7 +187,11 @@ impl PacketTask {
     }
 
     /// Reads the rest of the packet, or makes the next access of the answer.
-    fn go_on(&mut self, mut job: Job, access: &mut Access<'_>) -> (&'static str, NextAction) {
+    fn continue_job(
+        &mut self,
+        mut job: Job,
+        access: &mut Access<'_>,
+    ) -> (&'static str, NextAction) {
         let length = Descriptor::of(&job.packet).length;
         let known = job.frame.len() as u32;
         if known < length {
@@ -258,7 +262,7 @@ impl Task for PacketTask {
     }
 
     fn offer(&mut self, packet: &Exception, _: Cycle) -> bool {
-        if self.waiting.len() >= MOST_WAITING || packet.header.len() < LINK_HEADER {
+        if self.waiting.len() >= MAX_WAITING || packet.header.len() < LINK_HEADER {
             return false;
         }
         let taken = self.instance.call("takes", |takes| {
@@ -276,7 +280,7 @@ impl Task for PacketTask {
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         match self.job.take() {
             None => self.begin(access),
-            Some(job) => self.go_on(job, access),
+            Some(job) => self.continue_job(job, access),
         }
     }
 

@@ -186,13 +186,13 @@ impl RunTally {
 }
 
 /// Runs work as [`attended`] does, while reporting its progress as `progress` requests.
-pub fn followed<T: Send>(
+pub fn run_reporting_progress<T: Send>(
     py: Python<'_>,
     (progress, stop): (Option<Bound<'_, PyAny>>, &StopFlag),
     tally: &RunTally,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    let mut shown = Shown::of(py, progress)?;
+    let mut shown = ProgressReporter::of(py, progress)?;
     let attend = |py: Python<'_>| shown.show(py, tally.progress());
     let ran = attended(py, stop, attend, work).and_then(|done| {
         tally.is_over.store(true, Ordering::Relaxed);
@@ -207,12 +207,12 @@ pub fn followed<T: Send>(
 
 /// The callable that receives the progress, and what it last received.
 #[derive(Default)]
-pub struct Shown {
+pub struct ProgressReporter {
     call: Option<Py<PyAny>>,
     last: Option<(usize, f64, Option<f64>)>,
 }
 
-impl Shown {
+impl ProgressReporter {
     /// Interprets `progress`: a callable; `False` for nothing; `True` for a line; by default, a line if
     /// in a terminal or notebook.
     pub fn of(py: Python<'_>, progress: Option<Bound<'_, PyAny>>) -> PyResult<Self> {

@@ -33,7 +33,7 @@ use crate::error::{self, fault_of, mistake, not_pickled};
 use crate::event_batches::EventObserver;
 use crate::observers::RunObservers;
 use crate::packet_table::PacketTable;
-use crate::progress::{RunTally, followed};
+use crate::progress::{RunTally, run_reporting_progress};
 use crate::project::{Project, time};
 use crate::series_table;
 use crate::table::{Table, escaped};
@@ -65,7 +65,7 @@ pub fn checks(allow: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Check>> {
 }
 
 /// What to observe in a run.
-struct Wanted {
+struct ObservationOptions {
     packets: bool,
     series: bool,
     report: bool,
@@ -73,18 +73,18 @@ struct Wanted {
 }
 
 /// A finished run.
-struct Done {
+struct RunResults {
     report: Report,
     host_seconds: f64,
     ending: String,
     fault: Option<String>,
     failed: Option<Problem>,
     notes: Vec<String>,
-    routers: Vec<Seen>,
+    routers: Vec<RouterResults>,
 }
 
 /// Observations of one router.
-struct Seen {
+struct RouterResults {
     packets: Option<Arc<TableData>>,
     series: Option<Arc<TableData>>,
     analysis: Option<bottleneck::Analysis>,
@@ -148,7 +148,7 @@ impl Project {
     ) -> PyResult<Run> {
         let capture = CaptureArguments::of(trace, pace.as_ref(), ports.as_ref(), link, pad)?;
         let stop = StopFlag::default();
-        let wanted = Wanted {
+        let wanted = ObservationOptions {
             packets,
             series,
             report,
@@ -171,7 +171,7 @@ impl Project {
         let alone = wanted.observer.is_some() || self.has_python();
         let chain = (hops, if alone { 1 } else { threads.max(1) });
         let tally = RunTally::new();
-        let done = followed(py, (progress, &stop), &tally, || {
+        let done = run_reporting_progress(py, (progress, &stop), &tally, || {
             let (system, remarks) = self.system_for(&traffic, seed)?;
             let told = (&stop, &tally);
             let mut done = simulate(&system, traffic, (limits, machine), chain, wanted, told)?;
@@ -189,9 +189,9 @@ fn simulate(
     traffic: Traffic,
     (limits, machine): (RunLimits, RunSettings),
     (hops, threads): (usize, usize),
-    wanted: Wanted,
+    wanted: ObservationOptions,
     (stop, tally): (&StopFlag, &RunTally),
-) -> Result<Done, Problem> {
+) -> Result<RunResults, Problem> {
     let project = system.project();
     let source = TrafficSource::open(traffic, project)?;
     if hops > 1 && !source.comes() {
@@ -246,7 +246,7 @@ fn simulate(
     finished.map_err(|error| Problem::new(error.to_string()))?;
     let open_end = limits.are_open(&source);
     let capture = source.survey().map(advisories::of_capture);
-    Ok(Done {
+    Ok(RunResults {
         host_seconds,
         notes: capture.unwrap_or_default(),
         ..done(&session, observers, wanted.report, open_end)
@@ -254,7 +254,13 @@ fn simulate(
 }
 
 /// Collects the observations of a router, numbered from 0.
-fn seen(session: &Session, report: &Report, number: usize, seen: RunObservers, page: bool) -> Seen {
+fn seen(
+    session: &Session,
+    report: &Report,
+    number: usize,
+    seen: RunObservers,
+    page: bool,
+) -> RouterResults {
     if let Some(events) = seen.events {
         events.finish();
     }
@@ -276,7 +282,7 @@ fn seen(session: &Session, report: &Report, number: usize, seen: RunObservers, p
         }
         shown.page(analysis, &settings).map_err(|it| it.to_string())
     });
-    Seen {
+    RouterResults {
         packets: packets.map(Arc::new),
         series: series.map(Arc::new),
         analysis,
@@ -294,7 +300,7 @@ fn prefix(number: usize, of: usize) -> String {
 }
 
 /// Collects the results of a run.
-fn done(session: &Session, observers: Vec<RunObservers>, page: bool, open_end: bool) -> Done {
+fn done(session: &Session, observers: Vec<RunObservers>, page: bool, open_end: bool) -> RunResults {
     let report = session.stats();
     let routers = { observers.into_iter().enumerate() }
         .map(|(number, observers)| seen(session, &report, number, observers, page));
@@ -319,7 +325,7 @@ fn done(session: &Session, observers: Vec<RunObservers>, page: bool, open_end: b
     let failed = failed.or_else(|| {
         (open_end && ending == Some(Ending::Reached)).then(npsim::run_limits::restless)
     });
-    Done {
+    RunResults {
         report,
         host_seconds: 0.0,
         ending: ending.map_or("interrupted", |it| it.name()).to_owned(),
@@ -337,18 +343,18 @@ pub struct Run {
     summary: String,
     ending: String,
     notes: Vec<String>,
-    routers: Vec<Arc<Seen>>,
+    routers: Vec<Arc<RouterResults>>,
 }
 
 /// The observations of one router of a run.
 #[pyclass(frozen, module = "npsim")]
 pub struct Router {
     number: usize,
-    seen: Arc<Seen>,
+    seen: Arc<RouterResults>,
 }
 
 impl Run {
-    fn of(py: Python<'_>, done: Done) -> PyResult<Self> {
+    fn of(py: Python<'_>, done: RunResults) -> PyResult<Self> {
         if let Some(problem) = done.failed {
             return Err(error::problem(&problem));
         }
@@ -368,7 +374,7 @@ impl Run {
     }
 
     /// The observations of the only router.
-    fn only(&self) -> PyResult<&Seen> {
+    fn only(&self) -> PyResult<&RouterResults> {
         match self.routers.as_slice() {
             [only] => Ok(only),
             several => Err(mistake(
@@ -382,7 +388,7 @@ impl Run {
     }
 }
 
-impl Seen {
+impl RouterResults {
     fn report(&self) -> PyResult<Page> {
         match &self.page {
             Some(Ok(html)) => Ok(Page(html.clone())),
@@ -404,7 +410,7 @@ impl Seen {
     /// The page in a frame or, if there is none, these words.
     fn html(&self, words: &str) -> String {
         match &self.page {
-            Some(Ok(html)) => framed(html),
+            Some(Ok(html)) => in_iframe(html),
             _ => format!("<pre>{}</pre>", escaped(words)),
         }
     }
@@ -594,12 +600,12 @@ impl Page {
     }
 
     fn _repr_html_(&self) -> String {
-        framed(&self.0)
+        in_iframe(&self.0)
     }
 }
 
 /// Wraps a page in an iframe, so that its styles do not mix with the notebook's.
-fn framed(html: &str) -> String {
+fn in_iframe(html: &str) -> String {
     format!(
         "<iframe srcdoc=\"{}\" style=\"width:100%;height:700px;border:0\"></iframe>",
         escaped(html)

@@ -20,7 +20,7 @@ use crate::detached::{StopFlag, attended};
 use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
 use crate::pickled::{Pickled, again, pickled};
-use crate::progress::{Shown, Tally};
+use crate::progress::{ProgressReporter, Tally};
 use crate::project;
 use crate::table::Table;
 use crate::table_data::TableData;
@@ -105,7 +105,7 @@ impl Plan {
         points: Vec<points::Point>,
         results: Option<PathBuf>,
         jobs: usize,
-        mut shown: Shown,
+        mut shown: ProgressReporter,
     ) -> PyResult<Vec<(CachedPoint, PointOutcome)>> {
         let stop = StopFlag::default();
         let tally = Tally::new(points.len());
@@ -240,7 +240,7 @@ impl Sweep {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
         let points = self.0.points.clone();
-        let shown = Shown::of(py, progress)?;
+        let shown = ProgressReporter::of(py, progress)?;
         let outcomes = self.0.run(py, points, results, jobs.max(1), shown)?;
         Ok(Table(Arc::new(table(&outcomes))))
     }
@@ -303,7 +303,9 @@ impl Point {
     #[pyo3(signature = (*, results = None))]
     fn run<'py>(&self, py: Python<'py>, results: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
         let points = vec![self.point().clone()];
-        let ran = self.plan.run(py, points, results, 1, Shown::default())?;
+        let ran = self
+            .plan
+            .run(py, points, results, 1, ProgressReporter::default())?;
         let outcome = ran.first().map(|(_, outcome)| outcome);
         let json = serde_json::to_string(&outcome);
         let json = json.map_err(|it| error::mistake(it.to_string(), ""))?;

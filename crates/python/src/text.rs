@@ -10,16 +10,16 @@ use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 use crate::error::mistake;
 
 /// Maximum nesting depth of values. Deeper values contain themselves, or might as well.
-pub const DEEPEST: usize = 64;
+pub const MAX_DEPTH: usize = 64;
 
-/// Refuses values nested deeper than [`DEEPEST`].
+/// Refuses values nested deeper than [`MAX_DEPTH`].
 pub fn check_depth(place: &str, depth: usize) -> PyResult<()> {
-    if depth <= DEEPEST {
+    if depth <= MAX_DEPTH {
         return Ok(());
     }
-    let place: String = place.chars().take(DEEPEST).collect();
+    let place: String = place.chars().take(MAX_DEPTH).collect();
     Err(PyTypeError::new_err(format!(
-        "{place} is nested deeper than {DEEPEST} levels; does it contain itself?"
+        "{place} is nested deeper than {MAX_DEPTH} levels; does it contain itself?"
     )))
 }
 

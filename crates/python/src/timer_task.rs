@@ -11,7 +11,7 @@ use crate::keys::{Keys, without_class};
 use crate::kind_name::KindName;
 
 /// Maximum number of longwords per access.
-const MOST_LONGWORDS: usize = 8;
+const MAX_LONGWORDS: usize = 8;
 
 /// A read access of a timer task: `count` longwords, 1 to 8, from a byte offset in its table.
 ///
@@ -70,9 +70,9 @@ fn checked(offset: u32, count: usize) -> PyResult<()> {
         let message = format!("an access at byte {offset} is not of longwords");
         return Err(PyValueError::new_err(message));
     }
-    if !(1..=MOST_LONGWORDS).contains(&count) {
+    if !(1..=MAX_LONGWORDS).contains(&count) {
         return Err(PyValueError::new_err(format!(
-            "an access of {count} longwords is not possible: one has 1 to {MOST_LONGWORDS}"
+            "an access of {count} longwords is not possible: one has 1 to {MAX_LONGWORDS}"
         )));
     }
     Ok(())

@@ -97,7 +97,7 @@ pub fn traffic(
             return Ok(Traffic::None);
         }
         Some(load) => match load.cast::<PyDict>() {
-            Ok(keys) => made = over(&made, keys)?,
+            Ok(keys) => made = override_load(&made, keys)?,
             Err(_) => made.rate = Some(parsed("load", &text_of("load", load)?)?),
         },
     }
@@ -117,7 +117,7 @@ pub fn traffic(
 }
 
 /// A load with some keys replaced.
-fn over(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
+fn override_load(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
     let defect = |error: serde_json::Error| mistake(format!("`load`: {error}"), "");
     let mut all = serde_json::to_value(load).map_err(defect)?;
     for (key, value) in keys {

@@ -23,7 +23,7 @@ def sent(chip: npsim.Chip) -> list[tuple[int, Any]]:
     return [(it.port, Ether(bytes(it))) for it in chip.departures()]
 
 
-def test_scapy_makes_and_dissects_what_is_forwarded(forward: npsim.Project) -> None:
+def test_scapy_packets_are_forwarded_and_dissected(forward: npsim.Project) -> None:
     chip = forward.chip()
     assert chip.feed(datagram("10.1.0.5"), port=2) == 0
     chip.feed(bytes(datagram("10.2.0.5")), port=2, at="1us")
@@ -43,7 +43,7 @@ def test_scapy_makes_and_dissects_what_is_forwarded(forward: npsim.Project) -> N
     assert chip.departures() == []
 
 
-def test_departures_say_when_and_from_what(forward: npsim.Project) -> None:
+def test_departures_have_times_and_origins(forward: npsim.Project) -> None:
     chip = forward.chip()
     first = chip.feed(datagram(), port=2)
     second = chip.feed(datagram(ttl=5), port=2)
@@ -61,7 +61,7 @@ def test_departures_say_when_and_from_what(forward: npsim.Project) -> None:
     assert [it.origin for it in chip.departures()] == [2]
 
 
-def test_the_core_answers_by_arp_and_icmp() -> None:
+def test_core_answers_arp_and_icmp() -> None:
     chip = npsim.load("microcode/forward/arp.toml").chip()
     host = "02:00:00:00:00:09"
     asked = Ether(src=host, dst="ff:ff:ff:ff:ff:ff") / ARP(
@@ -80,7 +80,7 @@ def test_the_core_answers_by_arp_and_icmp() -> None:
     assert answer[Raw].load.startswith(b"0123456789")
 
 
-def test_a_state_goes_on_as_the_chip_did(forward: npsim.Project) -> None:
+def test_restored_state_continues_identically(forward: npsim.Project) -> None:
     def go_on(chip: npsim.Chip) -> tuple[int, list[bytes], dict[str, Any]]:
         chip.feed(datagram(ttl=3), port=1)
         chip.run_for("80us")
@@ -120,7 +120,7 @@ def test_memory_is_a_column(forward: npsim.Project) -> None:
     assert sum(chip.memory("DROP_MARTIAN")) == 1
 
 
-def test_frames_come_in_their_own_time(forward: npsim.Project) -> None:
+def test_frames_with_bad_time_port_or_size_are_refused(forward: npsim.Project) -> None:
     chip = forward.chip()
     chip.run_to("10us")
     with pytest.raises(npsim.Error, match="is over"):
@@ -132,7 +132,7 @@ def test_frames_come_in_their_own_time(forward: npsim.Project) -> None:
             chip.feed(wrong)
 
 
-def test_lost_frames_are_told() -> None:
+def test_lost_frames_are_reported() -> None:
     # Four microengines' worth of work for one: RBUF fills.
     chip = npsim.load("microcode/forward", set={"profile.sram.read": 4_000}).chip()
     for _ in range(400):

@@ -17,7 +17,7 @@ def debugger(forward: npsim.Project) -> npsim.Debugger:
     return forward.debug(load=0.3)
 
 
-def test_commands_of_the_console_give_lines(debugger: npsim.Debugger) -> None:
+def test_console_commands_return_lines(debugger: npsim.Debugger) -> None:
     assert debugger.cycle == 0
     lines = debugger.execute("step")
     assert lines[0].startswith("cycle 1 ")
@@ -25,7 +25,7 @@ def test_commands_of_the_console_give_lines(debugger: npsim.Debugger) -> None:
     assert any("back" in line for line in debugger.execute("help"))
 
 
-def test_it_goes_there_and_back(debugger: npsim.Debugger) -> None:
+def test_goto_and_back_restores_the_view(debugger: npsim.Debugger) -> None:
     debugger.goto("50us")
     there = (debugger.cycle, debugger.view())
     debugger.goto("10us")
@@ -36,7 +36,7 @@ def test_it_goes_there_and_back(debugger: npsim.Debugger) -> None:
     assert (debugger.cycle, debugger.view()) == there
 
 
-def test_places_are_found_in_both_directions(debugger: npsim.Debugger) -> None:
+def test_search_works_in_both_directions(debugger: npsim.Debugger) -> None:
     debugger.goto("20us")
     assert debugger.search("forward.uc:123")
     first = debugger.cycle
@@ -49,7 +49,7 @@ def test_places_are_found_in_both_directions(debugger: npsim.Debugger) -> None:
     assert debugger.cycle == 36_000
 
 
-def test_contexts_and_memory_are_values(debugger: npsim.Debugger) -> None:
+def test_contexts_and_memory_are_returned_as_values(debugger: npsim.Debugger) -> None:
     debugger.goto("20us")
     contexts = debugger.contexts()
     assert contexts[0]["thread"] == {"me": 0, "context": 0}
@@ -58,7 +58,7 @@ def test_contexts_and_memory_are_values(debugger: npsim.Debugger) -> None:
     assert debugger.evaluate("1 + 2") == 3
 
 
-def test_bookmarks_lead_back(forward: npsim.Project, debugger: npsim.Debugger) -> None:
+def test_bookmarks_restore_the_position(forward: npsim.Project, debugger: npsim.Debugger) -> None:
     debugger.goto("30us")
     debugger.select(0, 3)
     mark = debugger.save()

@@ -103,7 +103,7 @@ EXPECTED = (npsim.Error, TypeError, ValueError, OverflowError)
 
 
 @pytest.mark.parametrize("name", LOADS)
-def test_what_is_read(name: str) -> None:
+def test_bad_inputs_are_refused(name: str) -> None:
     work, text = LOADS[name]
     with pytest.raises(EXPECTED, match=text) as caught:
         work()
@@ -151,13 +151,13 @@ RUNS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_what_a_run_is_given(name: str, forward: Any) -> None:
+def test_bad_run_arguments_are_refused(name: str, forward: Any) -> None:
     options, text = RUNS[name]
     with pytest.raises(EXPECTED, match=text):
         forward.run(**options)
 
 
-def test_results_that_were_not_asked_for_say_how_to(forward: npsim.Project) -> None:
+def test_missing_results_say_how_to_request_them(forward: npsim.Project) -> None:
     run = forward.run(load=0.1)
     for what in ("packets", "series"):
         with pytest.raises(npsim.Error, match=f"{what}=True"):
@@ -177,7 +177,7 @@ def test_results_that_were_not_asked_for_say_how_to(forward: npsim.Project) -> N
         table.row(10**9)
 
 
-def test_faults_bring_the_run() -> None:
+def test_fault_exceptions_carry_the_run() -> None:
     source = {"a.uc": ".reg a b\nimmed[a, 1]\nalu[a, a, +, b]\nctx_arb[kill]\n"}
     with pytest.raises(npsim.Fault, match="uninitialised-read") as caught:
         load(ONE, files=source).run()
@@ -209,7 +209,7 @@ CHIPS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", CHIPS)
-def test_what_a_chip_is_given(name: str, forward: npsim.Project) -> None:
+def test_bad_chip_arguments_are_refused(name: str, forward: npsim.Project) -> None:
     work, text = CHIPS[name]
     chip = forward.chip()
     with pytest.raises(EXPECTED, match=text):
@@ -218,7 +218,7 @@ def test_what_a_chip_is_given(name: str, forward: npsim.Project) -> None:
     assert chip.now == 600
 
 
-def test_a_chip_that_has_faulted_says_so_again() -> None:
+def test_faulted_chip_raises_the_fault_again() -> None:
     source = {"a.uc": "alu[a0, --, b, b0]\nctx_arb[kill]\n"}
     chip = load(ONE, files=source).chip()
     for _ in range(2):
@@ -244,7 +244,7 @@ DEBUGGERS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", DEBUGGERS)
-def test_what_a_debugger_is_given(name: str, forward: npsim.Project) -> None:
+def test_bad_debugger_arguments_are_refused(name: str, forward: npsim.Project) -> None:
     work, text = DEBUGGERS[name]
     debugger = forward.debug(load=0.1)
     with pytest.raises(EXPECTED, match=text):
@@ -254,7 +254,7 @@ def test_what_a_debugger_is_given(name: str, forward: npsim.Project) -> None:
 
 
 @pytest.mark.parametrize("memory", [0, -1, 2**63, 2**64])
-def test_memory_for_a_debugger_is_a_number_that_can_be(memory: int, forward: npsim.Project) -> None:
+def test_extreme_debugger_memory_is_accepted_or_refused(memory: int, forward: npsim.Project) -> None:
     try:
         debugger = forward.debug(load=0.1, memory=memory)
     except EXPECTED as error:
@@ -263,7 +263,7 @@ def test_memory_for_a_debugger_is_a_number_that_can_be(memory: int, forward: nps
         debugger.goto(600)
 
 
-def test_networks_and_sweeps_say_what_they_are_given() -> None:
+def test_bad_network_and_sweep_arguments_are_refused() -> None:
     net: Any = npsim.network("traces/networks/dumbbell.toml")
     cases: list[tuple[dict[str, Any], str]] = [
         ({"until": "10s"}, "before the file's `from`"),
@@ -289,6 +289,6 @@ def test_networks_and_sweeps_say_what_they_are_given() -> None:
     "name",
     ["Project", "Run", "Table", "Column", "Chip", "Debugger", "Sweep", "Point", "Network", "Page"],
 )
-def test_classes_are_made_by_their_functions(name: str) -> None:
+def test_classes_have_no_public_constructor(name: str) -> None:
     with pytest.raises(TypeError):
         getattr(npsim, name)()

@@ -25,7 +25,7 @@ def test_a_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": root}}).execute()
 
 
-def test_the_code_of_notebooks_is_strict(tmp_path: Path) -> None:
+def test_notebook_code_passes_strict_mypy(tmp_path: Path) -> None:
     files = []
     for path in NOTEBOOKS:
         notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]

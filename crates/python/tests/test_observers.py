@@ -41,7 +41,7 @@ def test_an_observer_changes_nothing(forward: npsim.Project) -> None:
     assert seen.stats_json == forward.run(load=0.3).stats_json
 
 
-def test_an_exception_ends_the_run_and_comes_out(forward: npsim.Project) -> None:
+def test_observer_exception_ends_the_run_and_propagates(forward: npsim.Project) -> None:
     class Broken:
         wants = ("issued",)
         calls = 0
@@ -56,7 +56,7 @@ def test_an_exception_ends_the_run_and_comes_out(forward: npsim.Project) -> None
     assert broken.calls == 1
 
 
-def test_an_exception_in_the_last_batch_comes_out(forward: npsim.Project) -> None:
+def test_exception_in_the_last_batch_propagates(forward: npsim.Project) -> None:
     class Broken:
         wants = ("departed",)
 
@@ -80,7 +80,7 @@ def test_a_callback_may_run_the_project_again(forward: npsim.Project) -> None:
     assert inner and set(inner) == {forward.run(load=0.1).stats_json}
 
 
-def test_one_kind_may_be_a_text(forward: npsim.Project) -> None:
+def test_wants_accepts_a_single_string(forward: npsim.Project) -> None:
     collector, both = Collector(), Collector("departed")
     wants: Any = "departed"
     collector.wants = wants
@@ -89,7 +89,7 @@ def test_one_kind_may_be_a_text(forward: npsim.Project) -> None:
     assert collector.rows == both.rows and {row["router"] for row in both.rows} == {1}
 
 
-def test_time_without_wanted_events_is_skipped_alike() -> None:
+def test_skipping_time_without_wanted_events_changes_nothing() -> None:
     """Routers that poll, and a frame now and then."""
     project = npsim.load("microcode/forward")
     load = {"rate": "10kpps", "time": "2ms"}
@@ -101,7 +101,7 @@ def test_time_without_wanted_events_is_skipped_alike() -> None:
     assert len(wanted.rows) > 10
 
 
-def test_routers_of_a_chain_are_told_apart(forward: npsim.Project) -> None:
+def test_observers_distinguish_routers_of_a_chain(forward: npsim.Project) -> None:
     collector = Collector("departed")
     run = forward.run(load=0.2, hops=3, threads=3, observer=collector, packets=True)
     for router in run.routers:
@@ -131,12 +131,12 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("observer", "text"), WRONG)
-def test_objects_that_are_none_say_so(observer: Any, text: str, forward: npsim.Project) -> None:
+def test_invalid_observers_are_refused(observer: Any, text: str, forward: npsim.Project) -> None:
     with pytest.raises((AttributeError, TypeError, npsim.Error), match=text):
         forward.run(load=0.1, observer=observer)
 
 
-def test_columns_of_events_stay_after_the_run(forward: npsim.Project) -> None:
+def test_event_columns_remain_valid_after_the_run(forward: npsim.Project) -> None:
     """They are made when they are looked at, of what happened then."""
 
     class Keeps:

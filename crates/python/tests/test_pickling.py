@@ -20,13 +20,13 @@ def again(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))
 
 
-def test_projects_are_read_again(forward: npsim.Project) -> None:
+def test_pickled_projects_run_identically(forward: npsim.Project) -> None:
     other = again(forward)
     assert other.name == "forward"
     assert other.run(load=0.2).stats_json == forward.run(load=0.2).stats_json
 
 
-def test_projects_keep_what_they_were_made_with() -> None:
+def test_pickled_projects_keep_their_arguments() -> None:
     project = npsim.load(
         {"chip": {"profile": "ixp2400"}, "me": [{"id": "0", "source": "a.uc"}]},
         files={"a.uc": "immed[a0, WHAT]\nctx_arb[kill]\n"},
@@ -38,7 +38,7 @@ def test_projects_keep_what_they_were_made_with() -> None:
     assert other.run().stats_json == project.run().stats_json
 
 
-def test_networks_sweeps_and_points_are_read_again() -> None:
+def test_networks_sweeps_and_points_are_pickled() -> None:
     network = again(npsim.network("traces/networks/dumbbell.toml", set={"until": "35s"}))
     assert network.name == "dumbbell"
     sweep = npsim.sweep("benches/sweeps/forward-load.toml")
@@ -49,7 +49,7 @@ def test_networks_sweeps_and_points_are_read_again() -> None:
     assert study.number == 4
 
 
-def test_bookmarks_are_values(forward: npsim.Project) -> None:
+def test_bookmarks_are_pickled(forward: npsim.Project) -> None:
     debugger = forward.debug(load=0.3)
     debugger.goto("20us")
     mark = again(debugger.save())
@@ -95,7 +95,7 @@ def test_everything_else_pickles_or_says_why_not(name: str, others: dict[str, An
         assert type(other) is type(thing)
 
 
-def test_exceptions_go_to_another_process() -> None:
+def test_exceptions_are_pickled() -> None:
     with pytest.raises(npsim.Error) as caught:
         npsim.load("nothing-here")
     other = again(caught.value)
@@ -112,7 +112,7 @@ def fault(_: int) -> None:
 
 
 @pytest.mark.parametrize("work", [load_badly, fault])
-def test_mistakes_of_workers_come_back(work: Any) -> None:
+def test_worker_errors_reach_the_parent(work: Any) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         future = pool.submit(work, 0)
         with pytest.raises(npsim.Error) as caught:
@@ -120,7 +120,7 @@ def test_mistakes_of_workers_come_back(work: Any) -> None:
     assert "error" in str(caught.value)
 
 
-def test_images_go_to_disk_and_back(tmp_path: Path) -> None:
+def test_images_round_trip_through_disk(tmp_path: Path) -> None:
     program = npsim.assemble(LOOP)
     file = tmp_path / "loop.npi"
     file.write_bytes(program.to_bytes())

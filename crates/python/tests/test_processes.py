@@ -45,7 +45,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("what", LONG)
-def test_ctrl_c_from_another_process_ends(what: str) -> None:
+def test_ctrl_c_interrupts_long_operations(what: str) -> None:
     made, work = LONG[what]
     program = INTERRUPTED.format(made=made, work=work)
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
@@ -67,7 +67,7 @@ def test_ctrl_c_from_another_process_ends(what: str) -> None:
         process.wait()
 
 
-def test_a_handler_of_the_program_is_called(forward: npsim.Project) -> None:
+def test_custom_signal_handler_is_called(forward: npsim.Project) -> None:
     class Alarm(Exception):
         pass
 
@@ -84,7 +84,7 @@ def test_a_handler_of_the_program_is_called(forward: npsim.Project) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_importing_changes_no_handler() -> None:
+def test_importing_keeps_signal_handlers() -> None:
     program = (
         "import signal; before = signal.getsignal(signal.SIGINT); import npsim;"
         "npsim.load('microcode/forward').run(load=0.1);"
@@ -93,7 +93,7 @@ def test_importing_changes_no_handler() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_two_threads_give_what_one_gives(forward: npsim.Project) -> None:
+def test_two_threads_give_the_results_of_one(forward: npsim.Project) -> None:
     def run(seed: int) -> str:
         return forward.run(load=LOAD, seed=seed).stats_json
 
@@ -109,7 +109,7 @@ def test_two_threads_give_what_one_gives(forward: npsim.Project) -> None:
     assert one[0] != one[1]
 
 
-def test_other_threads_go_on_while_one_simulates(forward: npsim.Project) -> None:
+def test_other_threads_continue_during_a_simulation(forward: npsim.Project) -> None:
     counted = 0
     over = threading.Event()
 
@@ -126,7 +126,7 @@ def test_other_threads_go_on_while_one_simulates(forward: npsim.Project) -> None
     assert counted > 5
 
 
-def test_a_chip_is_of_one_thread_at_a_time(forward: npsim.Project) -> None:
+def test_chip_refuses_concurrent_use(forward: npsim.Project) -> None:
     chip = npsim.load("microcode/forward/arp.toml").chip()
     refused: list[str] = []
     begun = threading.Event()
@@ -176,7 +176,7 @@ def test_a_forked_process_runs(forward: npsim.Project) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_process_forked_from_a_busy_one_says_so() -> None:
+def test_fork_of_a_busy_process_does_not_hang() -> None:
     """The thread that has the chip is not in the child, which must not wait for it."""
     chip = npsim.load("microcode/forward/arp.toml").chip()
     over = threading.Event()

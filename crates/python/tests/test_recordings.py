@@ -77,7 +77,7 @@ def recording(path: Path) -> Path:
     return made.save(path)
 
 
-def test_recordings_run_as_by_the_command(command: Command, tmp_path: Path) -> None:
+def test_recordings_match_the_command(command: Command, tmp_path: Path) -> None:
     trace = recording(tmp_path / "live.pcapng")
     stats, packets = tmp_path / "stats.json", tmp_path / "packets.csv"
     words = ["--trace", trace, "--pace", "recorded", "--stats", stats, "--packets", packets]
@@ -92,7 +92,7 @@ def test_recordings_run_as_by_the_command(command: Command, tmp_path: Path) -> N
     assert "the command `screen on` of the recording changes no routes" in run.notes[0]
 
 
-def test_a_recording_leaves_the_project_as_it_is(tmp_path: Path) -> None:
+def test_recording_leaves_the_project_unchanged(tmp_path: Path) -> None:
     trace = recording(tmp_path / "live.pcapng")
     project = npsim.load(TARGET)
     before = project.run(load=0.2).stats_json

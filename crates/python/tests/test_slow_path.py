@@ -82,7 +82,7 @@ def answers(chip: npsim.Chip, numbers: range) -> list[bytes]:
     return [left.frame for left in chip.departures()]
 
 
-def test_a_task_in_python_gives_the_packets_of_the_task_in_rust() -> None:
+def test_python_task_sends_the_same_packets_as_rust() -> None:
     shipped = answers(npsim.load("microcode/forward/icmp.toml").chip(), range(5))
     assert len(shipped) == 5
     own = project(Pings)
@@ -99,14 +99,14 @@ def test_a_task_is_saved_with_its_chip() -> None:
     assert one and answers(chip, range(2, 4)) == one
 
 
-def test_an_exception_of_a_task_comes_out() -> None:
+def test_task_exception_propagates() -> None:
     chip = project(Broken).chip()
     ping(chip, 0)
     with pytest.raises(LookupError, match="no idea"):
         chip.run_for("1ms")
 
 
-def test_a_task_that_cannot_be_saved_says_so() -> None:
+def test_saving_an_unpicklable_task_fails() -> None:
     chip = project(Unsaved).chip()
     chip.run_for("10us")
     with pytest.raises((npsim.Error, TypeError), match="pickle|save"):
@@ -114,6 +114,6 @@ def test_a_task_that_cannot_be_saved_says_so() -> None:
 
 
 @pytest.mark.parametrize("tasks", [[int], [object()], 3])
-def test_what_is_no_task_is_refused(tasks: Any) -> None:
+def test_non_task_objects_are_refused(tasks: Any) -> None:
     with pytest.raises((npsim.Error, TypeError, AttributeError)):
         npsim.load("microcode/forward", tasks=tasks)

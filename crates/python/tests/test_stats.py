@@ -26,7 +26,7 @@ SYSTEMS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("target", "words", "options"), SYSTEMS, ids=[it[0] for it in SYSTEMS])
-def test_stats_are_those_of_the_command(
+def test_stats_match_the_command(
     target: str, words: str, options: dict[str, Any], command: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "stats.json"
@@ -37,13 +37,13 @@ def test_stats_are_those_of_the_command(
     assert run.stats["nodes"][0]["chip"]["cycles"] > 0
 
 
-def test_a_run_that_is_observed_is_the_same_run(forward: npsim.Project) -> None:
+def test_observed_run_has_the_same_stats(forward: npsim.Project) -> None:
     plain = forward.run(load=0.3)
     seen = forward.run(load=0.3, packets=True, series=True, report=True)
     assert plain.stats_json == seen.stats_json
 
 
-def test_a_capture_runs_as_by_the_command(
+def test_capture_stats_match_the_command(
     forward: npsim.Project, command: Command, tmp_path: Path
 ) -> None:
     captures = sorted(Path("traces").glob("*.pcap*"))
@@ -56,7 +56,7 @@ def test_a_capture_runs_as_by_the_command(
     assert run.ending == "drained"
 
 
-def test_chains_of_routers_run_as_by_the_command(
+def test_router_chain_stats_match_the_command(
     forward: npsim.Project, command: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "stats.json"
@@ -64,7 +64,7 @@ def test_chains_of_routers_run_as_by_the_command(
     assert forward.run(load=0.2, hops=3, threads=2).stats_json == file.read_text()
 
 
-def test_chains_of_routers_are_observed_as_by_the_command(
+def test_observed_router_chain_matches_the_command(
     forward: npsim.Project, command: Command, tmp_path: Path
 ) -> None:
     csv, stats = tmp_path / "packets.csv", tmp_path / "stats.json"
@@ -91,7 +91,7 @@ def test_chains_of_routers_are_observed_as_by_the_command(
 @pytest.mark.parametrize(
     ("name", "until"), [("dumbbell", "40s"), ("stack", "1s"), ("short-flows-chip", "12s")]
 )
-def test_networks_are_those_of_the_command(
+def test_network_stats_match_the_command(
     name: str, until: str, command: Command, tmp_path: Path
 ) -> None:
     target = f"traces/networks/{name}.toml"
@@ -101,7 +101,7 @@ def test_networks_are_those_of_the_command(
     assert network.run(until=until, seed=3).stats_json == file.read_text()
 
 
-def test_settings_change_a_run_as_by_the_command(command: Command, tmp_path: Path) -> None:
+def test_settings_have_the_effect_of_command_options(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "stats.json"
     words = ["--set", "me.forward.id=0,2", "--set", "profile.sram.read=120", "--load", "0.4"]
     command("run", "microcode/forward", *words, "--stats", file, "-q")
@@ -110,11 +110,11 @@ def test_settings_change_a_run_as_by_the_command(command: Command, tmp_path: Pat
     assert run.stats_json == file.read_text()
 
 
-def test_the_command_comes_with_the_package(command: Command) -> None:
+def test_package_installs_the_command(command: Command) -> None:
     assert command("--version").stdout.strip() == f"npsim {npsim.__version__}"
 
 
-def test_a_run_says_how_far_it_is(forward: npsim.Project) -> None:
+def test_run_reports_progress(forward: npsim.Project) -> None:
     seen: list[npsim.Progress] = []
     run = forward.run(load={"rate": 0.5, "time": "20ms"}, progress=seen.append)
     assert {one.total for one in seen} == {1}
@@ -127,7 +127,7 @@ def test_a_run_says_how_far_it_is(forward: npsim.Project) -> None:
     assert run.stats == forward.run(load={"rate": 0.5, "time": "20ms"}, progress=False).stats
 
 
-def test_a_network_says_how_far_it_is() -> None:
+def test_network_run_reports_progress() -> None:
     seen: list[npsim.Progress] = []
     network = npsim.network("traces/networks/dumbbell.toml")
     network.run(until="32s", progress=seen.append)

@@ -89,14 +89,14 @@ def points(listed: Any) -> list[dict[str, Any]]:
     return found
 
 
-def test_points_give_the_outcomes_of_the_command(sweep: npsim.Sweep, expected: Outcomes) -> None:
+def test_point_outcomes_match_the_command(sweep: npsim.Sweep, expected: Outcomes) -> None:
     assert [point.number for point in sweep.points] == [1, 2, 3, 4, 5, 6]
     assert sweep.points[0].settings == ["load.size=64", "load.rate=0.5Mpps"]
     assert sweep.points[0].coordinates == {"rate": 0.5}
     assert [point.run() for point in sweep.points] == expected
 
 
-def test_processes_give_the_outcomes_of_the_command(
+def test_process_pool_outcomes_match_the_command(
     sweep: npsim.Sweep, expected: Outcomes
 ) -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
@@ -104,7 +104,7 @@ def test_processes_give_the_outcomes_of_the_command(
         assert list(pool.map(npsim.Point.run, sweep.points)) == expected
 
 
-def test_dask_gives_the_outcomes_of_the_command(sweep: npsim.Sweep, expected: Outcomes) -> None:
+def test_dask_outcomes_match_the_command(sweep: npsim.Sweep, expected: Outcomes) -> None:
     distributed: Any = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -116,7 +116,7 @@ def test_dask_gives_the_outcomes_of_the_command(sweep: npsim.Sweep, expected: Ou
         assert client.gather(futures) == expected
 
 
-def test_a_sweep_is_a_table(sweep: npsim.Sweep, expected: Outcomes, tmp_path: Path) -> None:
+def test_sweep_returns_a_table_and_keeps_results(sweep: npsim.Sweep, expected: Outcomes, tmp_path: Path) -> None:
     table = sweep.run(jobs=2, results=tmp_path / "kept")
     assert table.keys() == ["point", "sweep", "rate", "run", "ending", "egress", "latency"]
     assert list(table["egress"]) == [one["metrics"]["egress"]["value"] for one in expected]
@@ -128,7 +128,7 @@ def test_a_sweep_is_a_table(sweep: npsim.Sweep, expected: Outcomes, tmp_path: Pa
     assert [path.stat().st_mtime_ns for path in kept] == times
 
 
-def test_a_sweep_says_how_far_it_is(sweep: npsim.Sweep, tmp_path: Path) -> None:
+def test_sweep_reports_progress(sweep: npsim.Sweep, tmp_path: Path) -> None:
     seen: list[npsim.Progress] = []
     threads: set[threading.Thread] = set()
 
@@ -151,7 +151,7 @@ def test_a_sweep_says_how_far_it_is(sweep: npsim.Sweep, tmp_path: Path) -> None:
     assert {one.done for one in seen} <= {0, 6} and seen[-1].done == 6
 
 
-def test_what_a_callable_of_progress_raises_ends_the_sweep() -> None:
+def test_progress_callback_exception_ends_the_sweep() -> None:
     long = npsim.sweep("baseline")
 
     def see(progress: npsim.Progress) -> None:
@@ -175,7 +175,7 @@ assert sweep.run({}).keys()
 """
 
 
-def test_a_line_of_progress_is_for_terminals(tmp_path: Path) -> None:
+def test_progress_line_is_shown_only_on_terminals(tmp_path: Path) -> None:
     def said(arguments: str, terminal: bool) -> str:
         ours, theirs = os.openpty() if terminal else os.pipe()
         program = [sys.executable, "-c", "import npsim._progress" + SHOWING.format(arguments)]
@@ -198,6 +198,6 @@ def test_a_line_of_progress_is_for_terminals(tmp_path: Path) -> None:
     assert "of 60 points" in said("progress=True", False)
 
 
-def test_a_study_is_a_sweep_by_its_name() -> None:
+def test_studies_load_by_name() -> None:
     study = npsim.sweep("hauger", quick=True)
     assert study.name == "hauger" and len(study) > 50

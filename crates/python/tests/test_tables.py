@@ -41,7 +41,7 @@ def large(forward: npsim.Project) -> npsim.Table:
     return forward.run(load=load, packets=True).packets
 
 
-def test_the_columns_are_those_of_the_command(table: npsim.Table) -> None:
+def test_table_has_the_columns_of_the_command(table: npsim.Table) -> None:
     assert table.keys()[:7] == [
         "packet", "flow", "bytes", "port_in", "first_bit_in", "last_bit_in", "fate",
     ]  # fmt: skip

@@ -48,7 +48,7 @@ class Silent:
         return None
 
 
-def test_a_packet_without_an_answer_gives_its_buffer_back() -> None:
+def test_packet_without_an_answer_is_counted_as_silent() -> None:
     chip = pinged(forwarder(Silent))
     chip.run_for("1ms")
     assert chip.departures() == []
@@ -60,7 +60,7 @@ def test_a_packet_without_an_answer_gives_its_buffer_back() -> None:
     chip.restore(state)
 
 
-def test_what_a_task_raises_comes_out_of_the_run() -> None:
+def test_task_exceptions_propagate_from_a_run() -> None:
     class Broken(Silent):
         def answer(self, packet: npsim.SlowPathPacket, frame: bytes) -> bytes | None:
             raise LookupError("no such thing")
@@ -83,7 +83,7 @@ def test_what_a_task_raises_comes_out_of_the_run() -> None:
         pinged(forwarder(Worded)).run_for("1ms")
 
 
-def test_what_a_task_raises_comes_out_of_a_chain(tmp_path: Path) -> None:
+def test_task_exceptions_propagate_from_a_chain(tmp_path: Path) -> None:
     class Broken(Silent):
         def takes(self, packet: npsim.SlowPathPacket) -> bool:
             raise LookupError("in a chain")
@@ -95,7 +95,7 @@ def test_what_a_task_raises_comes_out_of_a_chain(tmp_path: Path) -> None:
         forwarder(Broken).run(trace=trace, hops=2, threads=2)
 
 
-def test_a_task_that_cannot_be_saved_is_refused_where_states_are_kept() -> None:
+def test_unpicklable_task_cannot_be_saved_or_debugged() -> None:
     class Generating(Silent):
         def __init__(self, keys: dict[str, Any]) -> None:
             super().__init__(keys)
@@ -109,7 +109,7 @@ def test_a_task_that_cannot_be_saved_is_refused_where_states_are_kept() -> None:
         forwarder(Generating).debug(load=0.1).goto("50us")
 
 
-def test_a_task_goes_back_with_the_debugger() -> None:
+def test_debugger_restores_task_state() -> None:
     debugger = forwarder(Silent).debug(load={"rate": 0.2, "time": "100us"})
     debugger.goto("80us")
     before = debugger.view()["contexts"]
@@ -139,7 +139,7 @@ class Rotation:
         return None
 
 
-def test_a_timer_task_works_as_the_example_in_rust() -> None:
+def test_timer_task_matches_the_rust_example() -> None:
     run = npsim.load("crates/npsim/examples/write_a_task/npsim.toml", tasks=[Rotation]).run()
     gpp = run.stats["nodes"][0]["chip"]["gpp"]
     assert (run.ending, gpp["rotation"]) == ("quiet", [{"jobs": 5}])
@@ -166,12 +166,12 @@ def test_a_device_answers_questions() -> None:
     ("tasks", "text"),
     [([int], "no `name`"), ([object()], "no `name`"), (3, "iterable")],
 )
-def test_classes_that_are_none_are_refused(tasks: Any, text: str) -> None:
+def test_invalid_task_classes_are_refused(tasks: Any, text: str) -> None:
     with pytest.raises(TypeError, match=text):
         npsim.load("microcode/forward", tasks=tasks)
 
 
-def test_accesses_that_leave_the_table_are_refused() -> None:
+def test_out_of_bounds_table_accesses_are_refused() -> None:
     class Outside(Rotation):
         def step(self, words: list[int] | None) -> npsim.Write | None:
             return npsim.Write(16, [1, 2])

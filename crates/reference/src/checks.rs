@@ -11,7 +11,7 @@ use crate::{Reference, Stop};
 
 impl Reference {
     /// Raises a fault at the current instruction, which continues if the user allows the check.
-    pub(crate) fn complain(
+    pub(crate) fn report_check(
         &self,
         check: Check,
         message: String,
@@ -23,7 +23,7 @@ impl Reference {
     }
 
     /// Raises a fault after which no chip could continue.
-    pub(crate) fn impossible(&self, message: String, fabric: &mut Fabric) -> Stop {
+    pub(crate) fn fatal_fault(&self, message: String, fabric: &mut Fabric) -> Stop {
         fabric.checks.raise(self.fault(None, message));
         Stop::Fault
     }
@@ -43,7 +43,7 @@ impl Reference {
     }
 
     /// Checks that the running context has not monopolized the pipeline for too long.
-    pub(crate) fn check_patience(&mut self, fabric: &mut Fabric) -> Result<(), Stop> {
+    pub(crate) fn check_watchdog(&mut self, fabric: &mut Fabric) -> Result<(), Stop> {
         if self.state.cycle < self.state.looked.saturating_add(WATCHDOG_CYCLES) {
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl Reference {
             "context {} has run for {WATCHDOG_CYCLES} cycles without yielding, issuing a command or polling shared state",
             self.state.running
         );
-        self.complain(Check::NeverYields, message, fabric)?;
+        self.report_check(Check::NeverYields, message, fabric)?;
         self.state.looked = self.state.cycle;
         Ok(())
     }
@@ -68,7 +68,7 @@ impl Reference {
                 "{}{register} (absolute) is touched while a unit owns it",
                 file.prefix()
             );
-            self.complain(Check::TransferInFlight, message, fabric)?;
+            self.report_check(Check::TransferInFlight, message, fabric)?;
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl Reference {
                 "{}{register} (absolute) is read, but nothing was ever written to it",
                 file.prefix()
             );
-            self.complain(Check::UninitialisedRead, message, fabric)?;
+            self.report_check(Check::UninitialisedRead, message, fabric)?;
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Reference {
             let message = format!(
                 "*l$index{pointer} is used before the write of LM_ADDR_{pointer} took effect"
             );
-            self.complain(Check::LocalMemoryEarly, message, fabric)?;
+            self.report_check(Check::LocalMemoryEarly, message, fabric)?;
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Reference {
             return Ok(());
         }
         let message = "a control instruction takes effect in a defer slot of another";
-        Err(self.impossible(message.to_owned(), fabric))
+        Err(self.fatal_fault(message.to_owned(), fabric))
     }
 
     /// Checks that control does not go to a defer slot.
@@ -126,7 +126,7 @@ impl Reference {
             let message = format!(
                 "control goes to address {target}, a defer slot of the instruction at {owner}"
             );
-            self.complain(Check::DeferSlotEntry, message, fabric)?;
+            self.report_check(Check::DeferSlotEntry, message, fabric)?;
         }
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Reference {
 
 /// Whether an instruction yields, issues a command, reads state that others change, or has an
 /// effect that others can see.
-pub(crate) fn looks(instruction: &Instruction) -> bool {
+pub(crate) fn is_observable(instruction: &Instruction) -> bool {
     match *instruction {
         Instruction::BranchSignal { .. }
         | Instruction::BranchInputState { .. }
@@ -186,7 +186,7 @@ pub(crate) fn looks(instruction: &Instruction) -> bool {
 
 /// Whether an instruction reads transfer registers that other microengines fill, or writes those
 /// that they read.
-pub(crate) fn touches(instruction: &Instruction, exposed: RemoteAccess) -> bool {
+pub(crate) fn touches_exposed_registers(instruction: &Instruction, exposed: RemoteAccess) -> bool {
     let keeps_bytes = matches!(
         instruction,
         Instruction::LdField { clear: false, .. }

@@ -138,7 +138,7 @@ impl Reference {
             let claims = claims.into_iter().filter(|claim| claim.words > 0);
             self.state.claims.extend(claims);
         }
-        self.give_away(&command, pulled, fabric);
+        self.release_registers(&command, pulled, fabric);
         let Completion::CtxSwap { signal, defer } = request.completion else {
             return Ok(ControlOutcome::Next);
         };
@@ -152,7 +152,7 @@ impl Reference {
 
     /// Handles a command with immediate data or data from OUT registers. If it puts threads of this
     /// microengine on the freelists of the media interface, their registers are claimed.
-    fn give_away(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
+    fn release_registers(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
         let writes = matches!(
             command.op,
             CommandOp::MsfFastWr | CommandOp::MsfWrite | CommandOp::MsfWrite64
@@ -237,7 +237,7 @@ impl Reference {
                 let message = format!(
                     "the indirect_ref override names microengine 0x{number:02x}, which is not there"
                 );
-                return Err(self.impossible(message, fabric));
+                return Err(self.fatal_fault(message, fabric));
             };
             command.transfer_me = me;
         }

@@ -127,7 +127,7 @@ impl Core for Reference {
                 it.any = false;
                 it.pc = 0;
                 it.enter(ContextPhase::Ready, now);
-                self.tell_context(context.number(), fabric);
+                self.trace_context(context.number(), fabric);
             }
         }
         self.state.enabled = self.state.enabled.union(usable);

@@ -201,7 +201,7 @@ impl Reference {
     }
 
     fn no_csr(&self, csr: u16, fabric: &mut Fabric) -> Stop {
-        self.impossible(format!("there is no local CSR at 0x{csr:03x}"), fabric)
+        self.fatal_fault(format!("there is no local CSR at 0x{csr:03x}"), fabric)
     }
 
     /// Schedules a write that takes effect after `gap` more instructions.
@@ -257,12 +257,12 @@ impl Reference {
             match (it.phase, enabled) {
                 (ContextPhase::Inactive, true) => {
                     it.enter(ContextPhase::Sleeping, fabric.now);
-                    self.tell_context(context, fabric);
+                    self.trace_context(context, fabric);
                     self.reconsider(context, fabric);
                 }
                 (ContextPhase::Ready | ContextPhase::Sleeping, false) => {
                     it.enter(ContextPhase::Inactive, fabric.now);
-                    self.tell_context(context, fabric);
+                    self.trace_context(context, fabric);
                 }
                 _ => {}
             }

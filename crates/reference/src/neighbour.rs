@@ -57,7 +57,7 @@ impl Reference {
         if ring {
             let pointers = &mut fabric.nn_rings[usize::from(self.index)];
             pointers.arrived = (pointers.arrived + 1) % 128;
-            self.tell_ring(fabric.now, fabric);
+            self.trace_ring(fabric.now, fabric);
         }
     }
 
@@ -72,10 +72,10 @@ impl Reference {
     pub(crate) fn take_from_ring(&mut self, fabric: &mut Fabric) {
         let ring = &mut fabric.nn_rings[usize::from(self.index)];
         ring.get = (ring.get + 1) % 128;
-        self.tell_ring(self.state.cycle + 1, fabric);
+        self.trace_ring(self.state.cycle + 1, fabric);
     }
 
-    fn tell_ring(&self, at: Cycle, fabric: &mut Fabric) {
+    fn trace_ring(&self, at: Cycle, fabric: &mut Fabric) {
         let fill = u32::from(fabric.nn_rings[usize::from(self.index)].available());
         let ring = RingName::Neighbour(self.index);
         fabric.trace.record(at, || TraceEvent::Ring { ring, fill });

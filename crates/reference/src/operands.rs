@@ -86,7 +86,7 @@ impl Reference {
         }
         let message =
             format!("*l$index{pointer} points to local memory word {word}, but there are {words}");
-        Err(self.impossible(message, fabric))
+        Err(self.fatal_fault(message, fabric))
     }
 
     /// Reads a source.

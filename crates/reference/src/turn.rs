@@ -7,7 +7,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::{CONTEXTS, Context, ContextSet, Instruction};
 
-use crate::checks::{looks, touches};
+use crate::checks::{is_observable, touches_exposed_registers};
 use crate::perform::ControlOutcome;
 use crate::state::{AfterDefer, Deferral, Delayed, Phase};
 use crate::{Reference, Steps, Stop};
@@ -46,7 +46,7 @@ impl Reference {
         let it = &mut self.state.contexts[usize::from(context)];
         if it.phase == ContextPhase::Sleeping && it.may_wake() {
             it.enter(ContextPhase::Ready, fabric.now);
-            self.tell_context(context, fabric);
+            self.trace_context(context, fabric);
             if self.state.phase == Phase::Idle {
                 self.wake(fabric.profile.wake_latency(), fabric);
             }
@@ -113,7 +113,7 @@ impl Reference {
                 state.pointers[pointer] = state.saved_pointers[usize::from(context)][pointer];
             }
         }
-        self.tell_context(context, fabric);
+        self.trace_context(context, fabric);
     }
 
     /// Accounts for the time until the FIFO had room.
@@ -133,7 +133,7 @@ impl Reference {
 
     /// Executes one instruction, at its own cycle.
     fn execute(&mut self, fabric: &mut Fabric) {
-        if self.check_patience(fabric).is_err() {
+        if self.check_watchdog(fabric).is_err() {
             return;
         }
         self.settle(self.state.cycle);
@@ -141,7 +141,9 @@ impl Reference {
         self.accesses.clear();
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
         let performed = self.instruction(pc, fabric).and_then(|instruction| {
-            if looks(&instruction) || touches(&instruction, self.state.exposed) {
+            if is_observable(&instruction)
+                || touches_exposed_registers(&instruction, self.state.exposed)
+            {
                 self.state.looked = self.state.cycle;
             }
             Ok((instruction, self.perform(&instruction, fabric)?))
@@ -179,7 +181,7 @@ impl Reference {
         self.move_indices(fabric);
         self.state.cycle += 1;
         self.state.stats.instructions += 1;
-        self.go_on(&instruction, outcome, fabric);
+        self.apply_control(&instruction, outcome, fabric);
     }
 
     /// Returns the instruction at an address.
@@ -191,7 +193,7 @@ impl Reference {
             }
             None => "execution left the program".to_owned(),
         };
-        Err(self.impossible(message, fabric))
+        Err(self.fatal_fault(message, fabric))
     }
 
     /// Applies the writes that are due.
@@ -225,7 +227,12 @@ impl Reference {
     }
 
     /// Determines where control goes after an instruction, which has taken its cycle.
-    fn go_on(&mut self, instruction: &Instruction, outcome: ControlOutcome, fabric: &mut Fabric) {
+    fn apply_control(
+        &mut self,
+        instruction: &Instruction,
+        outcome: ControlOutcome,
+        fabric: &mut Fabric,
+    ) {
         let at = self.state.pc;
         self.state.codes_are_new = instruction.sets_codes();
         self.state.pc = at + 1;
@@ -280,7 +287,7 @@ impl Reference {
         let penalty = deferral.penalty;
         match deferral.then {
             AfterDefer::Jump(target) => {
-                self.lose(deferral.of, penalty, fabric);
+                self.abort_slots(deferral.of, penalty, fabric);
                 self.state.pc = target;
                 // Lost slots separate the codes from a branch that tests them.
                 self.state.codes_are_new &= penalty == 0;
@@ -293,7 +300,7 @@ impl Reference {
     }
 
     /// Discards issue slots.
-    fn lose(&mut self, of: u16, slots: Cycle, fabric: &mut Fabric) {
+    fn abort_slots(&mut self, of: u16, slots: Cycle, fabric: &mut Fabric) {
         if slots == 0 {
             return;
         }
@@ -315,7 +322,7 @@ impl Reference {
     fn swap(&mut self, penalty: Cycle, fabric: &mut Fabric) {
         let context = self.state.running;
         let yielded_at = self.state.context().yielded_at;
-        self.lose(yielded_at, penalty, fabric);
+        self.abort_slots(yielded_at, penalty, fabric);
         self.state.stats.swaps += 1;
         self.settle(Cycle::MAX);
         let state = &mut self.state;
@@ -337,7 +344,7 @@ impl Reference {
         } else {
             it.enter(ContextPhase::Inactive, end);
         }
-        self.tell_context(context, fabric);
+        self.trace_context(context, fabric);
         self.state.last = context;
         match self.choose(context, end, fabric) {
             Some(next) => self.dispatch(next, end, fabric),
@@ -356,11 +363,11 @@ impl Reference {
         for context in &mut state.contexts {
             context.enter(ContextPhase::Inactive, cycle);
         }
-        (0..CONTEXTS).for_each(|context| self.tell_context(context, fabric));
+        (0..CONTEXTS).for_each(|context| self.trace_context(context, fabric));
     }
 
     /// Traces a context's new state for observers.
-    pub(crate) fn tell_context(&self, context: u8, fabric: &mut Fabric) {
+    pub(crate) fn trace_context(&self, context: u8, fabric: &mut Fabric) {
         let view = self.view(context);
         let (me, doing) = (self.index, view.state());
         let pc = if view.phase == ContextPhase::Executing {

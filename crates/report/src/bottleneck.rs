@@ -54,7 +54,7 @@ pub struct Analysis {
 #[must_use]
 pub fn analyse(observed: &Observed<'_>) -> Analysis {
     let Some(window) = AnalysisWindow::of(observed.series) else {
-        return narrative::nothing_seen();
+        return narrative::never_sampled();
     };
     let loads = loads::loads(&window, u64::from(observed.clusters));
     let mut stages = stage_load::stage_loads(observed, &window);

@@ -319,12 +319,12 @@ fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
             let _ = writeln!(text, "and {more} more");
         }
     }
-    text + &asleep_at_the_end(ended, width)
+    text + &asleep_at_end(ended, width)
 }
 
 /// The contexts asleep when the run ended. These times were cut off by the end of the run, so
 /// they do not count as waits.
-fn asleep_at_the_end(ended: BTreeMap<(String, String), (u64, u64)>, width: usize) -> String {
+fn asleep_at_end(ended: BTreeMap<(String, String), (u64, u64)>, width: usize) -> String {
     if ended.is_empty() {
         return String::new();
     }

@@ -341,7 +341,7 @@ mod tests {
     use npsim_net::pace::{PortLoad, Survey};
 
     #[test]
-    fn a_line_for_the_frames_of_the_capture_and_one_for_all_else() {
+    fn capture_advisories_group_frame_notes_and_list_the_rest() {
         let mut capture = Survey::default();
         assert_eq!(of_capture(&capture), [""; 0]);
         capture.notes.reordered = 7;
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn interfaces_that_share_a_port_are_told() {
+    fn interfaces_sharing_a_port_are_reported() {
         let mut capture = Survey {
             interfaces: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
             interface_frames: vec![1, 1, 0, 1],
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn only_slow_arrivals_are_remarked() {
+    fn only_slow_arrivals_are_reported() {
         let report = |last_arrival| {
             let traffic = Traffic {
                 offered_frames: 2,

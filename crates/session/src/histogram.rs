@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_hold_their_middle_and_are_narrow() {
+    fn buckets_contain_their_middle_and_are_narrow() {
         let mut before = None;
         for value in (0..20_000).chain([1 << 20, (1 << 20) + 9000, u64::MAX / 3, u64::MAX]) {
             let bucket = bucket_of(value);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_all_that_was_counted() {
+    fn values_lists_all_counted_values() {
         let histogram: Histogram = [7, 3, 7, 100_000].into_iter().collect();
         let values: Vec<_> = histogram.values().collect();
         assert_eq!(values[..2], [(3, 1), (7, 2)]);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_those_of_the_sorted_values() {
+    fn percentiles_match_sorted_values() {
         let values: Vec<u64> = (0..10_000u64).map(|n| n * n % 7919 * 31).collect();
         let mut sorted = values.clone();
         sorted.sort_unstable();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictory_histogram_is_not_read() {
+    fn inconsistent_histogram_is_refused() {
         let good: Histogram = [7, 3, 7, 100_000].into_iter().collect();
         let wrong = |change: fn(&mut Histogram)| {
             let mut bad = good.clone();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn two_halves_make_the_whole() {
+    fn merged_halves_equal_the_whole() {
         let whole: Histogram = (1..2000).collect();
         let mut low: Histogram = (1..700).collect();
         low.merge(&(700..2000).collect());

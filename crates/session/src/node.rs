@@ -136,7 +136,9 @@ impl Node {
     pub fn stats(&self) -> Stats {
         let mut stats = self.simulation.stats();
         // The chip can go on, so it does not record what is only reported at the end of a run.
-        if matches!(self.ending, Some(Ending::Reached)) && self.simulation.sleeps_unasked() {
+        if matches!(self.ending, Some(Ending::Reached))
+            && self.simulation.sleeps_forever_unchecked()
+        {
             stats.checks_passed_over.push(CheckStats {
                 check: Check::NeverWoken.name().to_owned(),
                 count: 1,
@@ -306,7 +308,7 @@ impl Node {
 
     /// Takes the remaining departed frames, which were held back since others that began to leave
     /// before them may still be on the line.
-    pub(crate) fn give_the_rest(&mut self) -> Vec<Crossing> {
+    pub(crate) fn take_remaining(&mut self) -> Vec<Crossing> {
         self.links.release(Cycle::MAX)
     }
 

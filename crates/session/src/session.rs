@@ -314,7 +314,7 @@ impl Session {
     pub fn release_waiting(&mut self) {
         for at in 1..self.nodes.len() {
             if self.nodes[at - 1].is_out_of_time() {
-                let rest = self.nodes[at - 1].give_the_rest();
+                let rest = self.nodes[at - 1].take_remaining();
                 self.nodes[at].feed(rest, true);
             }
         }

@@ -355,7 +355,7 @@ impl Simulation {
                 return Ok(come);
             }
             if let Some(port) = links.network_mut() {
-                port.come_to(come);
+                port.set_reached(come);
             }
             // A frame invalidates what was known before it arrives.
             *silent = 0;
@@ -403,7 +403,7 @@ impl Simulation {
     }
 
     /// Whether contexts sleep forever at the time limit without a check that reports it.
-    pub(crate) fn sleeps_unasked(&self) -> bool {
+    pub(crate) fn sleeps_forever_unchecked(&self) -> bool {
         self.settings.allow.contains(&Check::NeverWoken)
             && liveness::never_woken_fault(&self.chip, Outlook::GoesOn).is_some()
     }

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_fits_is_left_alone() {
+    fn a_table_that_fits_is_not_wrapped() {
         let mut table = TextTable::new(&["unit", "busy", "wait"]);
         table.add_row(["sram", "9.5%", "12"]);
         table.add_row(["scratch", "10.5%", "2"]);

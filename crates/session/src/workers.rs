@@ -80,7 +80,7 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn every_piece_is_run_to_its_end_with_any_number_of_threads() {
+    fn all_work_is_completed_with_any_number_of_threads() {
         for threads in 1..5 {
             let workers = Workers::new(threads, 4);
             assert_eq!(workers.count(), threads.min(4));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_takes_work_in_its_order() {
+    fn single_thread_runs_work_in_order() {
         let order = Mutex::new(Vec::new());
         Workers::new(1, 3).run(vec![2, 1, 0], |piece| {
             order.lock().unwrap().push(*piece);

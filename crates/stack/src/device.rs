@@ -9,7 +9,7 @@ use smoltcp::time::Instant;
 use std::net::Ipv4Addr;
 
 /// Longest frame without its check sequence, in bytes: an MTU of 1500.
-const LONGEST: usize = 1_514;
+const MAX_FRAME: usize = 1_514;
 
 /// The card. Its line accepts every frame: waiting frames are queued in the network.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Card {
     }
 
     /// Whether there are received frames that have not been processed.
-    pub fn has_come(&self) -> bool {
+    pub fn has_received(&self) -> bool {
         !self.came.is_empty()
     }
 
@@ -60,39 +60,39 @@ impl Card {
 }
 
 impl Device for Card {
-    type RxToken<'a> = Came;
-    type TxToken<'a> = Going<'a>;
+    type RxToken<'a> = ReceivedFrame;
+    type TxToken<'a> = SendSlot<'a>;
 
     fn capabilities(&self) -> DeviceCapabilities {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ethernet;
-        capabilities.max_transmission_unit = LONGEST;
+        capabilities.max_transmission_unit = MAX_FRAME;
         capabilities
     }
 
-    fn receive(&mut self, _: Instant) -> Option<(Came, Going<'_>)> {
+    fn receive(&mut self, _: Instant) -> Option<(ReceivedFrame, SendSlot<'_>)> {
         let frame = self.came.pop_front()?;
-        Some((Came(frame), Going(&mut self.going)))
+        Some((ReceivedFrame(frame), SendSlot(&mut self.going)))
     }
 
-    fn transmit(&mut self, _: Instant) -> Option<Going<'_>> {
-        Some(Going(&mut self.going))
+    fn transmit(&mut self, _: Instant) -> Option<SendSlot<'_>> {
+        Some(SendSlot(&mut self.going))
     }
 }
 
 /// A received frame.
-pub struct Came(Vec<u8>);
+pub struct ReceivedFrame(Vec<u8>);
 
-impl phy::RxToken for Came {
+impl phy::RxToken for ReceivedFrame {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, read: F) -> R {
         read(&self.0)
     }
 }
 
 /// Access to the queue for one frame to be sent.
-pub struct Going<'a>(&'a mut VecDeque<Vec<u8>>);
+pub struct SendSlot<'a>(&'a mut VecDeque<Vec<u8>>);
 
-impl phy::TxToken for Going<'_> {
+impl phy::TxToken for SendSlot<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, write: F) -> R {
         let mut frame = vec![0; length];
         let result = write(&mut frame);

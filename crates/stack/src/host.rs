@@ -117,7 +117,7 @@ impl Host {
                 .interface
                 .poll(instant, &mut self.card, &mut self.sockets);
             out.extend(std::iter::from_fn(|| self.card.take()));
-            if !busy && polled == PollResult::None && !self.card.has_come() {
+            if !busy && polled == PollResult::None && !self.card.has_received() {
                 break;
             }
         }

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_is_the_same_in_pieces_of_any_size_and_no_other() {
+    fn stream_matches_in_pieces_and_differs_by_number() {
         let (mut whole, mut pieces) = (StreamEnd::new(1, 7), StreamEnd::new(1, 7));
         let mut bytes = vec![0; 100_000];
         whole.write(&mut bytes);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_is_wrong_missing_or_twice_is_found_where_it_is() {
+    fn corrupted_missing_and_duplicate_bytes_are_located() {
         let mut bytes = vec![0; 5_000];
         StreamEnd::new(1, 1).write(&mut bytes);
         let read = |bytes: &[u8]| {

@@ -37,7 +37,7 @@ fn task(role: Role, peer: u8) -> Task {
 
 /// The final state of both ends, the time at which nothing was left to do, and the number of polls
 /// of hosts.
-struct Ran {
+struct RunResult {
     client: EndCounters,
     server: Option<EndCounters>,
     end: Time,
@@ -46,7 +46,7 @@ struct Ran {
 
 /// Runs until nothing is left to do. `wire` gets each frame with its number and may alter it; the frame is lost if it
 /// returns false.
-fn run(mut hosts: [Host; 2], wire: &mut dyn FnMut(u64, &mut Vec<u8>) -> bool) -> Ran {
+fn run(mut hosts: [Host; 2], wire: &mut dyn FnMut(u64, &mut Vec<u8>) -> bool) -> RunResult {
     let mut due = [hosts[0].due(), hosts[1].due()];
     let mut flying: Vec<(Time, usize, Vec<u8>)> = Vec::new();
     let (mut end, mut polls, mut frames) = (0, 0, 0);
@@ -81,7 +81,7 @@ fn run(mut hosts: [Host; 2], wire: &mut dyn FnMut(u64, &mut Vec<u8>) -> bool) ->
         }
     }
     let counters = |host: &Host| host.ends().next().map(|(.., counters)| counters);
-    Ran {
+    RunResult {
         client: counters(&hosts[0]).expect("a client"),
         server: counters(&hosts[1]),
         end,
@@ -96,7 +96,7 @@ fn pair() -> [Host; 2] {
     ]
 }
 
-fn assert_whole(ran: &Ran) {
+fn assert_complete(ran: &RunResult) {
     let server = ran.server.expect("a server");
     let client = &ran.client;
     assert_eq!((client.messages, server.messages), (4, 4));
@@ -107,9 +107,9 @@ fn assert_whole(ran: &Ran) {
 }
 
 #[test]
-fn hosts_exchange_all_and_are_silent_then() {
+fn hosts_complete_the_exchange_and_fall_silent() {
     let ran = run(pair(), &mut |_, _| true);
-    assert_whole(&ran);
+    assert_complete(&ran);
     let opened = ran.client.opened_at.expect("opened");
     // ARP there and back, and the handshake.
     assert_eq!(
@@ -128,7 +128,7 @@ fn hosts_exchange_all_and_are_silent_then() {
 }
 
 #[test]
-fn hosts_are_the_same_each_time() {
+fn host_traffic_is_deterministic() {
     let log = || {
         let mut log = Vec::new();
         run(pair(), &mut |_, frame| {
@@ -141,15 +141,15 @@ fn hosts_are_the_same_each_time() {
 }
 
 #[test]
-fn hosts_survive_the_loss_of_each_of_the_first_frames() {
+fn hosts_survive_the_loss_of_any_early_frame() {
     for lost in 1..=30 {
         let ran = run(pair(), &mut |number, _| number != lost);
-        assert_whole(&ran);
+        assert_complete(&ran);
     }
 }
 
 #[test]
-fn bytes_that_a_checksum_does_not_cover_are_found() {
+fn corruption_missed_by_the_checksum_is_detected() {
     // Two words of a payload are swapped, which no sum of words detects.
     let ran = run(pair(), &mut |number, frame| {
         if number == 40 && frame.len() > 1_000 {
@@ -166,18 +166,18 @@ fn bytes_that_a_checksum_does_not_cover_are_found() {
 }
 
 #[test]
-fn bytes_that_a_checksum_covers_are_sent_again() {
+fn corruption_caught_by_the_checksum_is_retransmitted() {
     let ran = run(pair(), &mut |number, frame| {
         if number == 40 && frame.len() > 1_000 {
             frame[600] ^= 1;
         }
         true
     });
-    assert_whole(&ran);
+    assert_complete(&ran);
 }
 
 #[test]
-fn a_host_that_serves_nothing_breaks_the_connection() {
+fn host_without_server_breaks_the_connection() {
     let ran = run(
         [host(1, &[task(Role::Client, 2)]), host(2, &[])],
         &mut |_, _| true,

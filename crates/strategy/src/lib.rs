@@ -124,7 +124,7 @@ fn completion() -> BoxedStrategy<Completion> {
 }
 
 /// An instruction with `--` where its word says the same of the first source.
-fn said(mut instruction: Instruction) -> Instruction {
+fn with_implied_source(mut instruction: Instruction) -> Instruction {
     let a = match &mut instruction {
         Instruction::Alu { op, a, .. } if op.is_unary() => a,
         Instruction::AluShf { op, a, .. } if op.is_unary() => a,
@@ -143,7 +143,7 @@ fn datapath() -> Vec<BoxedStrategy<Instruction>> {
     let immed_shift = select(vec![ImmedShift::None, ImmedShift::By8, ImmedShift::By16]);
     vec![
         (select(AluOp::ALL.to_vec()), operand(), operand(), operand())
-            .prop_map(|(op, dest, a, b)| said(Instruction::Alu { op, dest, a, b }))
+            .prop_map(|(op, dest, a, b)| with_implied_source(Instruction::Alu { op, dest, a, b }))
             .boxed(),
         (
             select(ShfOp::ALL.to_vec()),
@@ -153,7 +153,7 @@ fn datapath() -> Vec<BoxedStrategy<Instruction>> {
             shift(),
         )
             .prop_map(|(op, dest, a, b, shift)| {
-                said(Instruction::AluShf {
+                with_implied_source(Instruction::AluShf {
                     op,
                     dest,
                     a,
@@ -212,7 +212,7 @@ fn datapath() -> Vec<BoxedStrategy<Instruction>> {
 }
 
 /// Every form that the table alone describes, its operands at random.
-fn plain() -> Vec<BoxedStrategy<Instruction>> {
+fn table_forms() -> Vec<BoxedStrategy<Instruction>> {
     let operands = || {
         let registers = (operand(), operand(), operand(), operand());
         let numbers = (byte(0, 255), byte(0, 255), target(), byte(0, 3));
@@ -429,7 +429,7 @@ fn commands() -> Vec<BoxedStrategy<Instruction>> {
 /// Instructions whose parts are each in range, though the whole may not be
 /// encodable: for tests of the encoder's refusals.
 pub fn arb_unchecked() -> BoxedStrategy<Instruction> {
-    let mut classes = plain();
+    let mut classes = table_forms();
     classes.extend(datapath());
     classes.extend(special());
     classes.extend(control());

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_are_found_and_rows_are_not() {
+    fn cycles_are_found_and_chains_are_not() {
         assert_eq!(of(&[(0, 1), (1, 2)]), Vec::<Vec<usize>>::new());
         assert_eq!(
             of(&[(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3)]),

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use comfy_table::{CellAlignment, Table, presets};
 use npsim_structure::lines::{self, Lines};
 use npsim_structure::modules::SourceFile;
-use npsim_structure::rules::circles_of;
+use npsim_structure::rules::import_cycles;
 use npsim_structure::workspace::{self, Crate};
 
 /// Functions with more lines are listed.
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         print_long_functions(&crates);
         print_shared_names(&crates);
     }
-    for (files, arrows) in crates.iter().flat_map(circles_of) {
+    for (files, arrows) in crates.iter().flat_map(import_cycles) {
         println!("\ncircle of {} files\n{arrows}", files.len());
     }
     ExitCode::SUCCESS
@@ -126,7 +126,7 @@ fn print_crates(crates: &[Crate]) {
                 .count(),
             always,
             never,
-            circles_of(member)
+            import_cycles(member)
                 .iter()
                 .map(|(files, _)| files.len())
                 .sum(),

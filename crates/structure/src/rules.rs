@@ -49,8 +49,9 @@ impl Rules {
     /// Returns the violations by circles: each circle with a file that is not listed, and
     /// each listed file that is in no circle. Empty if there are none.
     #[must_use]
-    pub fn broken_by_circles(&self, crates: &[Crate]) -> Vec<String> {
-        let found: Vec<(BTreeSet<String>, String)> = crates.iter().flat_map(circles_of).collect();
+    pub fn cycle_violations(&self, crates: &[Crate]) -> Vec<String> {
+        let found: Vec<(BTreeSet<String>, String)> =
+            crates.iter().flat_map(import_cycles).collect();
         let new = found
             .iter()
             .filter(|(files, _)| !files.is_subset(&self.in_circles))
@@ -66,7 +67,7 @@ impl Rules {
     /// Returns the violations of the floors: one line per upward import, and per module
     /// without a floor.
     #[must_use]
-    pub fn broken_by_floors(&self, crates: &[Crate]) -> Vec<String> {
+    pub fn layer_violations(&self, crates: &[Crate]) -> Vec<String> {
         let mut broken = Vec::new();
         for rule in &self.floors {
             let Some(member) = crates.iter().find(|member| member.name == rule.member) else {
@@ -74,7 +75,7 @@ impl Rules {
                 continue;
             };
             for tree in &member.trees {
-                broken.extend(rule.broken_by(tree));
+                broken.extend(rule.violations_in(tree));
             }
         }
         broken
@@ -82,7 +83,7 @@ impl Rules {
 }
 
 impl Floors {
-    fn broken_by(&self, tree: &ModuleTree) -> Vec<String> {
+    fn violations_in(&self, tree: &ModuleTree) -> Vec<String> {
         let mut broken = BTreeSet::new();
         let floors: Vec<Option<usize>> = tree
             .files
@@ -132,7 +133,7 @@ fn top_module(file: &str) -> &str {
 
 /// Returns each circle of a crate: its files, and the imports among them as text.
 #[must_use]
-pub fn circles_of(member: &Crate) -> Vec<(BTreeSet<String>, String)> {
+pub fn import_cycles(member: &Crate) -> Vec<(BTreeSet<String>, String)> {
     let mut found = Vec::new();
     for tree in &member.trees {
         let imports = imports_across(tree);

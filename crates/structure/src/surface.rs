@@ -326,7 +326,7 @@ mod tests {
     ";
 
     #[test]
-    fn what_is_public_is_listed_with_its_signature() {
+    fn public_items_are_listed_with_their_signatures() {
         let lines: Vec<String> = listed(SOURCE, false).lines.into_iter().collect();
         assert_eq!(
             lines,
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn of_crates_below_names_are_listed_by_module() {
+    fn lower_crates_list_names_by_module() {
         let listing = listed(SOURCE, true);
         let names = |module: &str| listing.names[module].iter().cloned().collect::<Vec<_>>();
         assert_eq!(names("a"), ["Shown"]);

@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn use_trees_are_taken_apart() {
+    fn use_trees_are_resolved_into_paths() {
         let facts = read("use crate::a::{self, b::C as D, e::*};");
         let uses: Vec<String> = facts.modules[0]
             .uses
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_within_macros_count() {
+    fn paths_within_macros_are_counted() {
         let facts =
             read("macro_rules! m { () => { $crate::a::B::new() } }\nfn f() { m!(crate::c::D) }");
         assert_eq!(
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_counted_and_give_files() {
+    fn inline_and_path_attributes_are_read() {
         let facts = read("#[inline(always)] fn f() {}\n#[path = \"../x.rs\"] mod y;\nmod z;");
         assert_eq!(facts.inline_always, 1);
         assert_eq!(

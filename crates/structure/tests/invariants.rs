@@ -42,7 +42,7 @@ fn invariants_name_tests_that_exist() {
         .collect();
     assert!(missing.len() > 10, "{PAGE} names {} tests", missing.len());
     for folder in ["crates", "benches"] {
-        drop_found(&root.join(folder), &mut missing);
+        remove_found(&root.join(folder), &mut missing);
     }
     assert!(
         missing.is_empty(),
@@ -87,11 +87,11 @@ fn defines_test(text: &str, name: &str) -> bool {
 }
 
 /// Removes the names of functions that a file below a folder defines.
-fn drop_found(folder: &Path, missing: &mut Vec<&str>) {
+fn remove_found(folder: &Path, missing: &mut Vec<&str>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            drop_found(&path, missing);
+            remove_found(&path, missing);
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             let text = fs::read_to_string(&path).unwrap();
             missing.retain(|name| !text.contains(&format!("fn {name}(")));
@@ -100,7 +100,7 @@ fn drop_found(folder: &Path, missing: &mut Vec<&str>) {
 }
 
 #[test]
-fn versions_of_formats_are_those_of_the_code() {
+fn documented_format_versions_match_the_code() {
     const PAGE: &str = "docs/src/formats.md";
     let root = workspace::here();
     let page = fs::read_to_string(root.join(PAGE)).unwrap();
@@ -141,7 +141,7 @@ fn files_below(root: &Path, folder: &Path, ending: &str, found: &mut Vec<String>
 }
 
 #[test]
-fn pages_name_sources_that_are_there() {
+fn pages_name_existing_sources() {
     // The examples of a page, which a reader creates.
     const MADE: &[(&str, &str)] = &[("CONTRIBUTING.md", "price.rs")];
     let root = workspace::here();

@@ -47,7 +47,7 @@ fn libraries_have_the_same_features_in_every_build() {
 }
 
 #[test]
-fn libraries_are_built_for_their_tests_where_there_are_some() {
+fn libraries_without_unit_tests_set_test_false() {
     let root = workspace::here();
     let mut without = 0;
     for member in workspace::read(&root).unwrap() {
@@ -71,7 +71,7 @@ fn libraries_are_built_for_their_tests_where_there_are_some() {
 }
 
 #[test]
-fn libraries_are_compiled_for_macros_as_for_the_workspace() {
+fn release_profile_turns_lto_off() {
     let manifest = std::fs::read_to_string(workspace::here().join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
     assert_eq!(

@@ -50,7 +50,7 @@ fn leads_out(path: &str, depth: usize) -> bool {
 }
 
 #[test]
-fn sources_of_a_crate_read_no_file_outside_of_it() {
+fn crate_sources_read_no_files_outside_the_crate() {
     let root = workspace::here();
     let mut outside = Vec::new();
     for member in workspace::read(&root).unwrap() {
@@ -82,7 +82,7 @@ fn sources_of_a_crate_read_no_file_outside_of_it() {
 }
 
 #[test]
-fn paths_that_lead_out_of_a_crate_are_recognised() {
+fn paths_leaving_a_crate_are_recognised() {
     assert!(leads_out("../../../docs/src/json.md", 1));
     assert!(leads_out("../../isa", 0));
     assert!(leads_out("a/../../b", 0));
@@ -155,7 +155,7 @@ fn blocks(text: &str, begin: &str, end: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn readmes_of_published_crates_show_examples_that_are_tested() {
+fn readme_examples_of_published_crates_are_tested() {
     let root = workspace::here();
     let first = fs::read_to_string(root.join("README.md")).unwrap();
     let first = blocks(&first, "```rust", "```");
@@ -200,7 +200,7 @@ fn named<'a>(manifest: &'a Table, section: &str, own: &BTreeSet<&str>) -> BTreeS
 /// A dependency with a version stays in the packed manifest and must exist in the registry: no published crate depends
 /// on an unpublished one, or on one that depends on it, not even for its tests.
 #[test]
-fn published_crates_need_published_crates_without_circles() {
+fn published_crates_depend_acyclically_on_published_crates() {
     let root = workspace::here();
     let published = published(&root);
     let workspace = fs::read_to_string(root.join("Cargo.toml")).unwrap();
@@ -246,7 +246,7 @@ fn published_crates_need_published_crates_without_circles() {
 }
 
 #[test]
-fn the_oldest_rust_that_is_promised_is_that_of_the_gate() {
+fn promised_minimum_rust_is_the_toolchain_version() {
     let root = workspace::here();
     let table = |name: &str| {
         let text = fs::read_to_string(root.join(name)).unwrap();
@@ -263,7 +263,7 @@ fn the_oldest_rust_that_is_promised_is_that_of_the_gate() {
 }
 
 /// Whether `packaging/set-version --check` accepts this as a version; `None` without Python.
-fn is_taken(version: &str) -> Option<bool> {
+fn accepts_version(version: &str) -> Option<bool> {
     let script = workspace::here().join("packaging/set-version");
     let mut python = Command::new("python3");
     let ran = python.arg(script).args(["--check", version]).output();
@@ -272,9 +272,9 @@ fn is_taken(version: &str) -> Option<bool> {
 }
 
 #[test]
-fn only_versions_that_cargo_takes_are_written() {
+fn only_valid_cargo_versions_are_accepted() {
     for good in ["0.3.0", "10.20.30", "0.3.0-rc.1", "1.0.0-0a.x-y"] {
-        assert_ne!(is_taken(good), Some(false), "{good}");
+        assert_ne!(accepts_version(good), Some(false), "{good}");
     }
     for bad in [
         "",
@@ -289,7 +289,7 @@ fn only_versions_that_cargo_takes_are_written() {
         "\u{663}.2.3",
         "99999999999999999999.0.0",
     ] {
-        assert_ne!(is_taken(bad), Some(true), "{bad}");
+        assert_ne!(accepts_version(bad), Some(true), "{bad}");
     }
 }
 
@@ -325,7 +325,7 @@ mod scripts {
         ## 0.2.0 - 2026-01-01\n\nOlder.\n";
 
     #[test]
-    fn release_notes_are_the_section_of_the_version_without_line_breaks() {
+    fn release_notes_are_the_unwrapped_changelog_section() {
         let (code, text) = release_notes(CHANGELOG, "0.3.0");
         assert_eq!(
             text,
@@ -338,7 +338,7 @@ mod scripts {
     }
 
     #[test]
-    fn release_notes_refuse_a_changelog_that_is_not_cut() {
+    fn release_notes_refuse_missing_or_unreleased_entries() {
         let (code, text) = release_notes(CHANGELOG, "0.4.0");
         assert_eq!(code, Some(1));
         assert!(text.contains("no section `## 0.4.0`"), "{text}");
@@ -350,7 +350,7 @@ mod scripts {
 
     /// On Windows, a redirected script has an 8-bit code page.
     #[test]
-    fn licence_texts_are_utf_8_whatever_the_console_is() {
+    fn licence_texts_are_utf_8_on_any_console() {
         let script = workspace::here().join("packaging/third-party");
         let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
         let python = Command::new("python3").args(["-c", is_new]).status();

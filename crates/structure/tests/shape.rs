@@ -9,14 +9,14 @@ fn crates() -> Vec<Crate> {
 }
 
 #[test]
-fn files_of_a_crate_import_each_other_in_no_circle() {
-    let broken = Rules::of_workspace().broken_by_circles(&crates());
+fn files_of_a_crate_have_no_import_cycles() {
+    let broken = Rules::of_workspace().cycle_violations(&crates());
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
 #[test]
-fn folders_import_from_no_floor_above_their_own() {
-    let broken = Rules::of_workspace().broken_by_floors(&crates());
+fn folders_import_from_no_higher_layer() {
+    let broken = Rules::of_workspace().layer_violations(&crates());
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 

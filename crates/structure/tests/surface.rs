@@ -7,7 +7,7 @@ use npsim_structure::surface::surface;
 use npsim_structure::workspace;
 
 #[test]
-fn the_library_offers_what_is_listed() {
+fn public_interface_matches_the_listed_one() {
     let root = workspace::here();
     let crates = workspace::read(&root).unwrap();
     let now = surface(&crates, "npsim").unwrap();

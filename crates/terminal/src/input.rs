@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_back_and_what_was_typed_is_kept() {
+    fn history_is_recalled_and_keeps_the_typed_line() {
         let mut input = LineEditor::default();
         for line in ["next", "where", "where"] {
             input.set(line);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_several_bytes_are_edited_whole() {
+    fn multibyte_letters_are_edited_whole() {
         let mut input = LineEditor::default();
         input.set("aéb");
         press(&mut input, &[KeyCode::Left, KeyCode::Backspace]);

@@ -14,7 +14,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
 use crate::keys::{Action, Motion, action, interrupts};
-use crate::layout::{LEAST, Layout, Pane};
+use crate::layout::{Layout, MIN_SCREEN, Pane};
 use crate::panes::{ItemAction, PaneContext, contexts, items, source};
 use crate::progress::CommandProgress;
 use crate::screen;
@@ -86,7 +86,7 @@ impl<'s> Interface<'s> {
     fn layout(&self) -> Layout {
         let alone = self.view.alone.then_some(self.view.focus);
         let contexts = self.debugger.selectable().len() as u16;
-        let (width, height) = LEAST;
+        let (width, height) = MIN_SCREEN;
         let area = Rect {
             width: self.area.width.max(width),
             height: self.area.height.max(height),
@@ -99,17 +99,17 @@ impl<'s> Interface<'s> {
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         self.area = frame.area();
         let layout = self.layout();
-        self.remember(&layout);
+        self.record_history(&layout);
         if let Some((_, past)) = &self.past {
-            screen::draw(frame, &self.look(past), &layout);
+            screen::draw(frame, &self.pane_context(past), &layout);
         }
     }
 
     /// Replays the cycles that are shown, to record their history.
-    fn remember(&mut self, layout: &Layout) {
+    fn record_history(&mut self, layout: &Layout) {
         let now = self.debugger.cycle();
         let width = layout.rect(Pane::Contexts).map_or(80, |it| it.width);
-        let cycles = u64::from(contexts::columns(width)) * self.view.cycles_a_column();
+        let cycles = u64::from(contexts::columns(width)) * self.view.cycles_per_column();
         let from = now.saturating_sub(cycles);
         let known = self.past.as_ref();
         if known.is_none_or(|(known, past)| *known != from || past.lanes.until() != now) {
@@ -117,7 +117,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    fn look<'l>(&'l self, past: &'l History) -> PaneContext<'l>
+    fn pane_context<'l>(&'l self, past: &'l History) -> PaneContext<'l>
     where
         's: 'l,
     {
@@ -185,7 +185,7 @@ impl<'s> Interface<'s> {
             }
             Action::Pane(pane) => self.view.focus(pane),
             Action::Context(forward) => self.neighbour(if forward { 1 } else { -1 }),
-            Action::Return(forth) => self.go_again(forth),
+            Action::Return(forth) => self.navigate_history(forth),
             Action::Alone => self.view.alone = !self.view.alone,
             Action::Here => {
                 self.view.line = None;
@@ -211,9 +211,10 @@ impl<'s> Interface<'s> {
 
     /// Executes a command line, and shows the answer.
     fn command(&mut self, line: &str) {
-        self.view.tell(ConsoleLine::Command, [line.to_owned()]);
+        self.view
+            .append_lines(ConsoleLine::Command, [line.to_owned()]);
         let before = self.debugger.thread();
-        let stood = self.stands();
+        let stood = self.current_position();
         if let Some(progress) = &self.progress {
             progress.begin();
         }
@@ -228,20 +229,20 @@ impl<'s> Interface<'s> {
                     self.view.line = None;
                 }
                 let jumped = { answer.stop }.is_some_and(|it| it.reason != StopCause::Step);
-                if jumped && self.stands().0 != stood.0 {
+                if jumped && self.current_position().0 != stood.0 {
                     self.view.places.truncate(self.view.place);
                     self.view.places.push(stood);
                     self.view.place = self.view.places.len();
                 }
-                self.view.tell(ConsoleLine::Answer, answer.lines);
+                self.view.append_lines(ConsoleLine::Answer, answer.lines);
             }
-            Err(complaint) => self.mistake(complaint.to_string()),
+            Err(complaint) => self.show_error(complaint.to_string()),
         }
         // The command may have changed the course of the run.
         self.past = None;
     }
 
-    fn stands(&self) -> (TimePoint, CodePoint) {
+    fn current_position(&self) -> (TimePoint, CodePoint) {
         let Thread { me, context } = self.debugger.thread();
         let pc = self.debugger.pc(self.debugger.thread());
         (
@@ -251,8 +252,8 @@ impl<'s> Interface<'s> {
     }
 
     /// Returns to the position before a jump, or forward again.
-    fn go_again(&mut self, forth: bool) {
-        let here = self.stands();
+    fn navigate_history(&mut self, forth: bool) {
+        let here = self.current_position();
         let view = &mut self.view;
         if !forth && view.place == view.places.len() && view.place > 0 {
             view.places.push(here);
@@ -264,7 +265,7 @@ impl<'s> Interface<'s> {
         };
         let Some((to, &(moment, place))) = to.and_then(|to| Some((to, view.places.get(to)?)))
         else {
-            self.mistake("there is no jump before or after this one".to_owned());
+            self.show_error("there is no jump before or after this one".to_owned());
             return;
         };
         view.place = to;
@@ -273,8 +274,8 @@ impl<'s> Interface<'s> {
         self.past = None;
     }
 
-    fn mistake(&mut self, text: String) {
-        self.view.tell(ConsoleLine::Mistake, [text]);
+    fn show_error(&mut self, text: String) {
+        self.view.append_lines(ConsoleLine::Error, [text]);
     }
 
     fn command_key(&mut self, event: &KeyEvent) {
@@ -323,7 +324,8 @@ impl<'s> Interface<'s> {
             let common = common.to_owned();
             input.replace(from, &common);
         } else {
-            self.view.tell(ConsoleLine::Answer, [words.join("  ")]);
+            self.view
+                .append_lines(ConsoleLine::Answer, [words.join("  ")]);
         }
     }
 
@@ -347,7 +349,7 @@ impl<'s> Interface<'s> {
     /// Moves to the next line of the source that contains the search text.
     fn find(&mut self, forward: bool) {
         let Some(text) = self.view.search.last().map(str::to_owned) else {
-            self.mistake("there is no search to repeat; `/` asks for a text".to_owned());
+            self.show_error("there is no search to repeat; `/` asks for a text".to_owned());
             return;
         };
         let (rows, here) = self.rows();
@@ -366,7 +368,7 @@ impl<'s> Interface<'s> {
                 self.view.focus(Pane::Source);
                 self.view.line = Some(found);
             }
-            None => self.mistake(format!("no line shown here contains `{text}`")),
+            None => self.show_error(format!("no line shown here contains `{text}`")),
         }
     }
 
@@ -429,7 +431,7 @@ impl<'s> Interface<'s> {
         {
             self.view.line = None;
             if let Err(complaint) = self.debugger.select(*thread) {
-                self.mistake(complaint.to_string());
+                self.show_error(complaint.to_string());
             }
         }
     }
@@ -441,10 +443,10 @@ impl<'s> Interface<'s> {
             return;
         }
         let layout = self.layout();
-        self.remember(&layout);
+        self.record_history(&layout);
         let width = layout.rect(pane).map_or(80, |it| it.width);
         let choice = self.past.as_ref().and_then(|(_, past)| {
-            let items = items(&self.look(past), pane, width);
+            let items = items(&self.pane_context(past), pane, width);
             let chosen = self.view.chosen(pane).min(items.len().max(1) - 1);
             items.into_iter().nth(chosen)?.choice
         });
@@ -472,7 +474,7 @@ impl<'s> Interface<'s> {
                 self.view.chosen[Pane::Packets.index()] = next.unwrap_or(last);
                 self.view.trail = Some(trail);
             }
-            Err(complaint) => self.mistake(complaint.to_string()),
+            Err(complaint) => self.show_error(complaint.to_string()),
         }
     }
 
@@ -534,12 +536,11 @@ impl<'s> Interface<'s> {
             },
             pane => {
                 let layout = self.layout();
-                self.remember(&layout);
+                self.record_history(&layout);
                 let width = rect.map_or(80, |it| it.width);
-                let count = self
-                    .past
-                    .as_ref()
-                    .map_or(0, |(_, past)| items(&self.look(past), pane, width).len());
+                let count = self.past.as_ref().map_or(0, |(_, past)| {
+                    items(&self.pane_context(past), pane, width).len()
+                });
                 let at = self.view.chosen(pane);
                 self.view.chosen[pane.index()] = moved(at, count);
             }

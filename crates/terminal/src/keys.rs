@@ -323,7 +323,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn a_key_does_one_thing_and_a_step_has_its_reverse_beside_it() {
+    fn keys_are_unique_and_steps_have_a_reverse() {
         let all: Vec<_> = KEYS.iter().flat_map(|it| it.keys).collect();
         let codes: HashSet<_> = all.iter().map(|it| it.0).collect();
         assert_eq!(codes.len(), all.len());

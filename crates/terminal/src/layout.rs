@@ -50,7 +50,7 @@ impl Pane {
         }
     }
 
-    pub(crate) const fn is_beside(self) -> bool {
+    pub(crate) const fn is_side_pane(self) -> bool {
         matches!(
             self,
             Self::Names | Self::Rings | Self::Units | Self::Packets
@@ -67,7 +67,7 @@ impl Pane {
 pub(crate) const NARROW: u16 = 44;
 
 /// The smallest usable screen: columns and lines.
-pub(crate) const LEAST: (u16, u16) = (40, 12);
+pub(crate) const MIN_SCREEN: (u16, u16) = (40, 12);
 
 /// The areas of the screen; the first line of each pane is its heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,12 +152,19 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAST, Layout, Pane};
+    use super::{Layout, MIN_SCREEN, Pane};
     use ratatui::layout::Rect;
 
     #[test]
     fn panes_cover_every_screen_once() {
-        for (width, height) in [LEAST, (80, 24), (100, 30), (120, 40), (150, 36), (200, 60)] {
+        for (width, height) in [
+            MIN_SCREEN,
+            (80, 24),
+            (100, 30),
+            (120, 40),
+            (150, 36),
+            (200, 60),
+        ] {
             for beside in Pane::SIDE {
                 let area = Rect::new(0, 0, width, height);
                 let layout = Layout::of(area, beside, None, 64);

@@ -19,11 +19,11 @@ use ratatui::{DefaultTerminal, Frame};
 
 use crate::keys::interrupts;
 use crate::panes::{contexts, cut, rings, wrapped};
-use crate::screen::{bar, below, heading, put, put_all};
+use crate::screen::{bar, body_area, heading, put, put_all};
 use crate::theme::Theme;
 
 /// The minimum width, in columns, at which rings are placed beside the text.
-const BESIDE: u16 = 100;
+const MIN_WIDTH_FOR_COLUMNS: u16 = 100;
 /// The maximum width of a stage's name.
 const STAGE: usize = 16;
 
@@ -140,8 +140,8 @@ impl LivePicture<'_> {
         let lanes = lanes(chip, names, theme, area.width);
         let lower = (lanes.len() as u16 + 1).min(inner / 2);
         let upper = inner - lower;
-        let on_rings = |width| ("Rings", on_rings(chip, names, theme, width));
-        if area.width >= BESIDE {
+        let ring_lines = |width| ("Rings", ring_lines(chip, names, theme, width));
+        if area.width >= MIN_WIDTH_FOR_COLUMNS {
             let left = area.width * 58 / 100;
             let at = |x, width| Rect::new(area.x + x, area.y + 1, width, upper);
             stack(buffer, at(0, left), theme, &words(left));
@@ -149,10 +149,10 @@ impl LivePicture<'_> {
                 buffer.set_string(area.x + left, area.y + 1 + y, "│", Theme::FAINT);
             }
             let right = area.width - left - 1;
-            stack(buffer, at(left + 1, right), theme, &[on_rings(right)]);
+            stack(buffer, at(left + 1, right), theme, &[ring_lines(right)]);
         } else {
             let mut all = words(area.width);
-            all.push(on_rings(area.width));
+            all.push(ring_lines(area.width));
             stack(buffer, row(1, upper), theme, &all);
         }
         stack(buffer, row(1 + upper, lower), theme, &[(LANES, lanes)]);
@@ -177,7 +177,7 @@ fn stack(buffer: &mut Buffer, area: Rect, theme: Theme, blocks: &[(&str, Vec<Lin
             return;
         }
         heading(buffer, theme, rest, title, "", false);
-        rest = below(rest);
+        rest = body_area(rest);
         put_all(buffer, rest, lines);
         let used = rest.height.min(lines.len() as u16);
         rest = Rect::new(rest.x, rest.y + used, rest.width, rest.height - used);
@@ -185,7 +185,7 @@ fn stack(buffer: &mut Buffer, area: Rect, theme: Theme, blocks: &[(&str, Vec<Lin
 }
 
 /// The rings and queues, one line each.
-fn on_rings(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<Line<'static>> {
+fn ring_lines(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<Line<'static>> {
     let mut rings = view::rings(chip, names);
     for ring in &mut rings {
         ring.words.clear();

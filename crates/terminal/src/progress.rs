@@ -16,8 +16,8 @@ use ratatui::crossterm::{QueueableCommand, queue};
 use crate::keys::interrupts;
 
 /// The delay before progress is shown, and the interval between updates.
-const PATIENCE: Duration = Duration::from_millis(300);
-const OFTEN: Duration = Duration::from_millis(100);
+const INITIAL_DELAY: Duration = Duration::from_millis(300);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A command in progress.
 pub(crate) struct CommandProgress {
@@ -47,7 +47,7 @@ impl CommandProgress {
     }
 
     /// Whether the process was asked to end.
-    pub fn stops(&self) -> bool {
+    pub fn stop_requested(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
@@ -73,7 +73,7 @@ impl CommandProgress {
 
     /// Whether to interrupt the command; called with the current cycle.
     pub fn ask(&self, cycle: Cycle) -> bool {
-        if self.stops() {
+        if self.stop_requested() {
             return true;
         }
         let mut state = self.state();
@@ -84,19 +84,19 @@ impl CommandProgress {
                 Err(_) => return true,
             }
         }
-        let waited = state.begun.is_some_and(|it| it.elapsed() >= PATIENCE);
-        let old = state.shown.is_none_or(|it| it.elapsed() >= OFTEN);
+        let waited = state.begun.is_some_and(|it| it.elapsed() >= INITIAL_DELAY);
+        let old = state.shown.is_none_or(|it| it.elapsed() >= UPDATE_INTERVAL);
         if waited && old {
             state.shown = Some(Instant::now());
             // A lost terminal is detected when the screen is drawn.
-            let _ = say(&format!("at cycle {cycle}; Ctrl-C or Esc interrupts"));
+            let _ = overwrite_last_line(&format!("at cycle {cycle}; Ctrl-C or Esc interrupts"));
         }
         false
     }
 }
 
 /// Overwrites the last line of the screen.
-fn say(text: &str) -> io::Result<()> {
+fn overwrite_last_line(text: &str) -> io::Result<()> {
     let (width, height) = terminal::size()?;
     let text: String = text.chars().take(width.into()).collect();
     let mut out = io::stdout().lock();

@@ -65,7 +65,7 @@ fn next(progress: &CommandProgress) -> io::Result<Option<Event>> {
     if let Some(event) = progress.typed() {
         return Ok(Some(event));
     }
-    while !progress.stops() {
+    while !progress.stop_requested() {
         if event::poll(WAIT)? {
             return event::read().map(Some);
         }

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::keys::KEYS;
-use crate::layout::{LEAST, Layout, Pane};
+use crate::layout::{Layout, MIN_SCREEN, Pane};
 use crate::panes::{PaneContext, console, contexts, cut, help, items, packets, source};
 use crate::view::Mode;
 
@@ -17,15 +17,18 @@ use crate::view::Mode;
 pub(crate) fn draw(frame: &mut Frame<'_>, look: &PaneContext<'_>, layout: &Layout) {
     let area = frame.area();
     let buffer = frame.buffer_mut();
-    if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text = format!("at least {} columns and {} lines", LEAST.0, LEAST.1);
+    if area.width < MIN_SCREEN.0 || area.height < MIN_SCREEN.1 {
+        let text = format!(
+            "at least {} columns and {} lines",
+            MIN_SCREEN.0, MIN_SCREEN.1
+        );
         put(buffer, area, 0, &Line::from(text));
         return;
     }
     title(buffer, look, layout.title);
     if look.view.mode == Mode::Help {
         let inner = Rect::new(area.x, 1, area.width, layout.keys.y - 1);
-        helps(buffer, look, inner);
+        draw_help(buffer, look, inner);
     } else {
         for (pane, rect) in &layout.panes {
             draw_pane(buffer, look, *pane, *rect);
@@ -64,7 +67,7 @@ pub(crate) fn put_all(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
 }
 
 /// The area of a pane below its heading.
-pub(crate) fn below(area: Rect) -> Rect {
+pub(crate) fn body_area(area: Rect) -> Rect {
     Rect::new(
         area.x,
         area.y + 1,
@@ -101,7 +104,7 @@ pub(crate) fn heading(
 }
 
 fn draw_pane(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect) {
-    let inner = below(area);
+    let inner = body_area(area);
     let text = match pane {
         Pane::Source => source::heading(look),
         Pane::Contexts => {
@@ -238,8 +241,8 @@ fn keys(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     put(buffer, area, row, &Line::from(spans));
 }
 
-fn helps(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
-    let inner = below(area);
+fn draw_help(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
+    let inner = body_area(area);
     let lines = help::lines(look, inner.width);
     let last_top = lines.len().saturating_sub(inner.height.into());
     let top = look.view.back.min(last_top);

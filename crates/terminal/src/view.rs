@@ -10,7 +10,7 @@ use crate::layout::Pane;
 /// Choices of cycles per column in the contexts pane.
 pub(crate) const SCALES: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /// The maximum number of console lines kept.
-const MOST_LINES: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 
 /// The meaning of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Mode {
 pub(crate) enum ConsoleLine {
     Command,
     Answer,
-    Mistake,
+    Error,
 }
 
 /// The part of the screen's state that does not follow from the debugger.
@@ -86,14 +86,14 @@ impl Default for View {
 }
 
 impl View {
-    pub(crate) fn cycles_a_column(&self) -> u64 {
+    pub(crate) fn cycles_per_column(&self) -> u64 {
         SCALES[self.scale.min(SCALES.len() - 1)]
     }
 
     /// Moves the focus to a pane.
     pub(crate) fn focus(&mut self, pane: Pane) {
         self.focus = pane;
-        if pane.is_beside() {
+        if pane.is_side_pane() {
             self.beside = pane;
         }
         self.back = 0;
@@ -104,9 +104,13 @@ impl View {
     }
 
     /// Adds lines to the console.
-    pub(crate) fn tell(&mut self, kind: ConsoleLine, lines: impl IntoIterator<Item = String>) {
+    pub(crate) fn append_lines(
+        &mut self,
+        kind: ConsoleLine,
+        lines: impl IntoIterator<Item = String>,
+    ) {
         self.lines.extend(lines.into_iter().map(|it| (kind, it)));
-        let over = self.lines.len().saturating_sub(MOST_LINES);
+        let over = self.lines.len().saturating_sub(MAX_LINES);
         self.lines.drain(..over);
         self.back = 0;
     }

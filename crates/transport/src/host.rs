@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_that_leaves_nothing_is_refused_by_name() {
+    fn scale_that_zeroes_a_time_is_refused_by_name() {
         let error = HostParameters::default().scaled(2_000_000_000).unwrap_err();
         assert_eq!(error.name, "the granularity of timeouts");
         assert!(error.to_string().contains("divided by 2000000000"));

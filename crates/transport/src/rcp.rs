@@ -72,7 +72,7 @@ impl RcpParameters {
 }
 
 /// Returns a round-trip time in the header's units of 2^-14 s: 0 for none, otherwise at least 1.
-fn in_header(rtt: Option<Time>) -> u16 {
+fn rtt_field(rtt: Option<Time>) -> u16 {
     let Some(rtt) = rtt else { return 0 };
     let units = u128::from(rtt) * RTT_UNITS / u128::from(SECOND);
     u16::try_from(units).unwrap_or(u16::MAX).max(1)

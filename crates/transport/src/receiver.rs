@@ -19,7 +19,7 @@ use npsim_protocols::time::Time;
 /// The random stream of a receiver, under its seed.
 const STREAM: u64 = 0x7463_7001;
 /// In-order segments after which a delayed ACK is sent (RFC 5681, section 4.2).
-const SEGMENTS_AN_ACK: u32 = 2;
+const SEGMENTS_PER_ACK: u32 = 2;
 
 /// How a receiver answers XCP as a TCP option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,7 +201,7 @@ impl Receiver {
         match self.phase {
             ReceiverPhase::Listen => self.listen(now, packet, segment, out),
             ReceiverPhase::SynReceived | ReceiverPhase::Open | ReceiverPhase::LastAck => {
-                self.receive_known(now, packet, segment, out);
+                self.receive_from_peer(now, packet, segment, out);
             }
             ReceiverPhase::Closed | ReceiverPhase::Failed => {}
         }
@@ -259,7 +259,7 @@ impl Receiver {
         self.expires_at = Some(now + self.rtt.timeout());
     }
 
-    fn receive_known(
+    fn receive_from_peer(
         &mut self,
         now: Time,
         packet: &Packet,
@@ -374,17 +374,17 @@ impl Receiver {
             self.phase = ReceiverPhase::LastAck;
             self.send_again(now, out);
         } else if in_order && !holes && self.phase == ReceiverPhase::Open {
-            self.acknowledge_later(now, out);
+            self.delay_acknowledgement(now, out);
         } else {
             // Data out of order, a filled hole, or a duplicate are acknowledged at once.
             self.acknowledge(now, out);
         }
     }
 
-    fn acknowledge_later(&mut self, now: Time, out: &mut Vec<Packet>) {
+    fn delay_acknowledgement(&mut self, now: Time, out: &mut Vec<Packet>) {
         self.waiting += 1;
         match self.host.delayed_ack {
-            Some(delay) if self.waiting < SEGMENTS_AN_ACK => {
+            Some(delay) if self.waiting < SEGMENTS_PER_ACK => {
                 self.acknowledge_at.get_or_insert(now + delay);
             }
             _ => self.acknowledge(now, out),

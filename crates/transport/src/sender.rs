@@ -348,7 +348,7 @@ impl Sender {
 
     fn moment(&self, now: Time) -> ControlInputs {
         let room = self.edge.saturating_sub(self.acknowledged);
-        let headers = u64::from(40 + self.taken());
+        let headers = u64::from(40 + self.payload_overhead());
         ControlInputs {
             now,
             mss: self.mss,
@@ -366,7 +366,7 @@ impl Sender {
     }
 
     /// Returns the bytes that options and congestion header take from a segment's payload.
-    fn taken(&self) -> u16 {
+    fn payload_overhead(&self) -> u16 {
         let timestamps = self.peer.is_some_and(|peer| peer.timestamp.is_some());
         self.control.law().overhead() + if timestamps { 12 } else { 0 }
     }

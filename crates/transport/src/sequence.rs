@@ -20,7 +20,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn numbers_before_the_beginning_are_of_no_segment() {
+    fn sequence_numbers_before_the_start_are_rejected() {
         assert_eq!(from_wire(1_000, 5, 999), None);
         assert_eq!(from_wire(1_000, 5, 1_000), Some(0));
         assert_eq!(from_wire(u32::MAX, 0, 4), Some(5));
@@ -28,7 +28,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_offset_survives_the_wire_within_two_gigabytes(
+        fn stream_offset_round_trips_within_two_gigabytes(
             initial: u32, near in 0..1_u64 << 50, distance in -(1_i64 << 31) + 1..1_i64 << 31,
         ) {
             let Some(offset) = near.checked_add_signed(distance) else { return Ok(()) };

@@ -41,7 +41,7 @@ fn set(answer: Answer) -> u32 {
 }
 
 /// Makes the message of a panic the answer; the page observes the trap in which the panic ends.
-fn tell_panics() {
+fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
         let error = json!({ "message": panic.to_string(), "notes": [], "help": null });
         let answer = json!({ "ok": false, "panic": true, "error": error, "messages": [] });
@@ -56,7 +56,7 @@ fn with(work: impl FnOnce(&mut Playground, Vec<u8>) -> Answer) -> u32 {
     MODULE.with_borrow_mut(|module| {
         let request = std::mem::take(&mut module.request);
         let playground = module.playground.get_or_insert_with(|| {
-            tell_panics();
+            install_panic_hook();
             Playground::default()
         });
         set(work(playground, request))

@@ -29,7 +29,11 @@ pub fn list(files: &FileStore, run: &OpenRun) -> Value {
     json!({ "breakpoints": points })
 }
 
-fn added(files: &FileStore, run: &mut OpenRun, point: Breakpoint) -> Result<Value, Failure> {
+fn add_breakpoint(
+    files: &FileStore,
+    run: &mut OpenRun,
+    point: Breakpoint,
+) -> Result<Value, Failure> {
     let number = run.debugger.add(point)?;
     let mut points = run.debugger.breakpoints().iter();
     let point = points.find(|it| it.id == number);
@@ -59,7 +63,7 @@ pub fn set(files: &FileStore, run: &mut OpenRun, asked: &BreakRequest) -> Result
     let place: BreakpointText = text.parse()?;
     let say = asked.log.as_deref().filter(|it| !it.is_empty());
     let point = place.breakpoint(&run.debugger, say)?;
-    added(files, run, point)
+    add_breakpoint(files, run, point)
 }
 
 /// Sets a watchpoint on a value.
@@ -69,7 +73,7 @@ pub fn set(files: &FileStore, run: &mut OpenRun, asked: &BreakRequest) -> Result
 pub fn watch(files: &FileStore, run: &mut OpenRun, what: &str) -> Result<Value, Failure> {
     let text = BreakpointText::of(what, true)?;
     let point = text.watchpoint(&run.debugger, Access::Change)?;
-    added(files, run, point)
+    add_breakpoint(files, run, point)
 }
 
 /// Removes a breakpoint, or all of them.

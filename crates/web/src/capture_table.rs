@@ -9,7 +9,7 @@ use crate::answer::Failure;
 use crate::headers::{Layer, layers, summary};
 
 /// The maximum number of rows returned at once.
-const MOST_ROWS: usize = 1000;
+const MAX_ROWS: usize = 1000;
 
 #[derive(Debug, Serialize)]
 struct FrameRow {
@@ -66,7 +66,7 @@ pub fn table(
     clock: Option<RunClock>,
 ) -> Result<Value, Failure> {
     let (mut rows, mut total) = (Vec::new(), 0);
-    let wanted = from..from.saturating_add(count.min(MOST_ROWS));
+    let wanted = from..from.saturating_add(count.min(MAX_ROWS));
     let mut first = None;
     each(name, bytes, |frame, time_ns| {
         let first = *first.get_or_insert(time_ns);

@@ -8,9 +8,9 @@ use npsim::files::{FileKind, Files, MemoryFiles};
 use npsim::problem::Problem;
 
 /// The maximum size of a file, in bytes.
-const MOST_OF_FILE: usize = 64 << 20;
+const MAX_FILE_BYTES: usize = 64 << 20;
 /// The maximum size of all files together, in bytes.
-const MOST_OF_ALL: usize = 160 << 20;
+const MAX_TOTAL_BYTES: usize = 160 << 20;
 
 /// A shared set of files in memory.
 #[derive(Clone, Debug, Default)]
@@ -27,23 +27,23 @@ impl FileStore {
     /// Returns an error if the file, or all of them together, would take too much memory.
     pub fn put(&self, path: &Path, bytes: Vec<u8>) -> Result<(), Problem> {
         let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
-        if bytes.len() > MOST_OF_FILE {
+        if bytes.len() > MAX_FILE_BYTES {
             let message = format!(
                 "`{}` has {} MB, and a file here has {} MB at most",
                 path.display(),
                 megabytes(bytes.len()),
-                megabytes(MOST_OF_FILE)
+                megabytes(MAX_FILE_BYTES)
             );
             let help = "cut a capture with `editcap -r` or `-c`, or compress it with gzip";
             return Err(Problem::new(message).help(help));
         }
         let mut files = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let before: usize = files.below("/").map(|(_, bytes)| bytes.len()).sum();
-        if before + bytes.len() > MOST_OF_ALL {
+        if before + bytes.len() > MAX_TOTAL_BYTES {
             let message = format!(
                 "all files together would have {} MB, and {} MB are the most",
                 megabytes(before + bytes.len()),
-                megabytes(MOST_OF_ALL)
+                megabytes(MAX_TOTAL_BYTES)
             );
             return Err(Problem::new(message).help("remove files that are not needed"));
         }

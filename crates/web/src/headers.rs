@@ -220,7 +220,7 @@ mod tests {
     use super::{layers, summary};
 
     #[test]
-    fn a_frame_is_told_in_a_line() {
+    fn frame_is_summarised_in_one_line() {
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
         frame.extend([
             0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 1, 0, 2,

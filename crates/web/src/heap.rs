@@ -19,7 +19,7 @@ struct Heap;
 static HEAP: Heap = Heap;
 
 impl Heap {
-    fn noted(room: *mut u8, bytes: usize) -> *mut u8 {
+    fn record_failure(room: *mut u8, bytes: usize) -> *mut u8 {
         if room.is_null() {
             MISSED.store(bytes, Ordering::Relaxed);
         }
@@ -31,17 +31,17 @@ impl Heap {
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        Self::noted(unsafe { System.alloc(layout) }, layout.size())
+        Self::record_failure(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        Self::noted(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        Self::record_failure(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, room: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: as above.
-        Self::noted(unsafe { System.realloc(room, layout, bytes) }, bytes)
+        Self::record_failure(unsafe { System.realloc(room, layout, bytes) }, bytes)
     }
 
     unsafe fn dealloc(&self, room: *mut u8, layout: Layout) {

@@ -19,7 +19,7 @@ use crate::position::{TextRange, offset, position};
 use crate::request::PlaceRequest;
 
 /// The maximum number of texts kept open. After a change, the programs of every open text are read again.
-const MOST_OPEN: usize = 4;
+const MAX_OPEN_FILES: usize = 4;
 
 /// The analysis of the files of a page.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Language {
                 self.workspace.open(&path, text);
             }
             self.open.push_back(path.clone());
-            if self.open.len() > MOST_OPEN
+            if self.open.len() > MAX_OPEN_FILES
                 && let Some(oldest) = self.open.pop_front()
             {
                 self.workspace.close(&oldest);

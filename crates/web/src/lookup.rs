@@ -12,7 +12,7 @@ use crate::file_store::FileStore;
 use crate::opening::OpenRun;
 
 /// The maximum number of longwords returned at once.
-const MOST_WORDS: u32 = 65_536;
+const MAX_WORDS: u32 = 65_536;
 
 /// The stations of a packet.
 ///
@@ -65,9 +65,9 @@ pub fn memory(
             Failure::new(format!("there is no memory `{name}`"))
                 .help("the memories are scratch, sram0, dram, lm and the regions of the project")
         })?;
-        (memory, address.unwrap_or(0), MOST_WORDS)
+        (memory, address.unwrap_or(0), MAX_WORDS)
     };
-    let words = words.min(most).min(MOST_WORDS);
+    let words = words.min(most).min(MAX_WORDS);
     let mut values = Vec::new();
     for number in 0..words {
         match scope.word(memory, first.saturating_add(4 * number)) {

@@ -75,7 +75,7 @@ fn capture_ports(project: &Project) -> Vec<CapturePort> {
         .collect()
 }
 
-fn unwritten(error: &std::io::Error) -> Failure {
+fn capture_write_error(error: &std::io::Error) -> Failure {
     Failure::new(format!("the capture cannot be written: {error}"))
 }
 
@@ -94,7 +94,7 @@ impl Measurement {
         let ports = capture_ports(&scenario.project);
         let sink = TraceSink::in_memory(sent.clone(), CaptureForm::PcapNg, &ports);
         let mut ends = source.ends()?;
-        ends.sink = Some(sink.map_err(|error| unwritten(&error))?);
+        ends.sink = Some(sink.map_err(|error| capture_write_error(&error))?);
         let origin_ns = ends.origin_ns;
         let (project, programs) = (scenario.project.clone(), scenario.programs.clone());
         let session = Session::new(&Plan::one(project, programs, settings), ends)?;
@@ -118,7 +118,7 @@ impl Measurement {
     ///
     /// # Errors
     /// Returns an error if the frames of a capture cannot be read, or nothing ends the run.
-    pub fn go_on(&mut self, cycles: u64) -> Result<Progress, Failure> {
+    pub fn resume(&mut self, cycles: u64) -> Result<Progress, Failure> {
         if self.outcome.is_none() {
             let pause = self.session.now().saturating_add(cycles.max(1));
             let each = &mut |_| ControlFlow::Continue(());
@@ -132,7 +132,7 @@ impl Measurement {
 
     fn end(&mut self, ending: Ending) -> Result<(), Failure> {
         let finished = self.session.finish();
-        finished.map_err(|error| unwritten(&error))?;
+        finished.map_err(|error| capture_write_error(&error))?;
         let node = self.session.node(0);
         if let Some(reason) = node.unread() {
             return Err(Failure::new(reason));
@@ -266,12 +266,12 @@ impl Measurement {
         let bytes = SharedBytes::default();
         let ports = capture_ports(self.session.project());
         let sink = TraceSink::in_memory(bytes.clone(), form, &ports);
-        let mut sink = sink.map_err(|error| unwritten(&error))?;
+        let mut sink = sink.map_err(|error| capture_write_error(&error))?;
         capture_table::each("departures", self.sent.to_vec(), |frame, time_ns| {
             let written = sink.write(frame.port, time_ns, &frame.bytes);
-            written.map_err(|error| unwritten(&error))
+            written.map_err(|error| capture_write_error(&error))
         })?;
-        sink.finish().map_err(|error| unwritten(&error))?;
+        sink.finish().map_err(|error| capture_write_error(&error))?;
         Ok(bytes.to_vec())
     }
 

@@ -95,7 +95,7 @@ impl Playground {
             None => Measurement::begin(&run.scenario, observe)?,
         };
         // A failed run is dropped here, and starts again at the next request.
-        let progress = measurement.go_on(cycles)?;
+        let progress = measurement.resume(cycles)?;
         run.measurement = Some(measurement);
         Answer::of(&progress)
     }
@@ -135,7 +135,7 @@ impl Playground {
             Request::Systems => Answer::of(&systems::list(&self.files)),
             Request::Open(asked) => self.open(&asked),
             Request::Run(asked) => self.look(|files, run| {
-                let stop = run.go_on(&asked);
+                let stop = run.resume(&asked);
                 Ok(Moved::of(files, run, &stop))
             }),
             Request::Step(asked) => self.look(|files, run| {
@@ -236,7 +236,7 @@ impl Playground {
                 self.store(&path, text.into_bytes())?;
                 Ok(Answer::done())
             }
-            other => self.asked_of_sources(other),
+            other => self.answer_source_request(other),
         }
     }
 
@@ -249,7 +249,7 @@ impl Playground {
     }
 
     /// Handles requests about sources and project files.
-    fn asked_of_sources(&mut self, request: Request) -> Result<Answer, Failure> {
+    fn answer_source_request(&mut self, request: Request) -> Result<Answer, Failure> {
         let language = self.language();
         let answer = match request {
             Request::Check { path } => language.check(&path),

@@ -138,7 +138,7 @@ where
 }
 
 /// A load with some keys overridden.
-fn loaded(load: &Load, keys: &serde_json::Map<String, Value>) -> Result<Load, Failure> {
+fn override_load(load: &Load, keys: &serde_json::Map<String, Value>) -> Result<Load, Failure> {
     let defect = |error: serde_json::Error| {
         Failure::new(format!("`load`: {error}"))
             .help("the keys are those of a project's [load], `npsim docs traffic`")
@@ -161,7 +161,7 @@ fn traffic(files: &FileStore, project: &Project, asked: &OpenRequest) -> Result<
         TrafficRequest::None => return Ok(Traffic::None),
         TrafficRequest::Project => {}
         TrafficRequest::Load { load: keys } => {
-            load = loaded(&load, keys)?;
+            load = override_load(&load, keys)?;
             if load.rate.is_none() {
                 return Err(
                     Failure::new("`load` shapes traffic, and no traffic is asked for")

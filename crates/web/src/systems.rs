@@ -16,7 +16,7 @@ fn text_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 }
 
 /// The comment at the beginning of a file.
-fn about(text: &str) -> String {
+fn leading_comment(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix('#'));
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
@@ -46,7 +46,7 @@ pub fn list(files: &FileStore) -> Value {
             "name": text_of(&text, "name"),
             "chip": text_of(&text, "chip"),
             "folder": folder,
-            "about": about(&text),
+            "about": leading_comment(&text),
             "exercise": text.contains("[[goal]]") || text.contains("goals.part.toml"),
         }));
     }

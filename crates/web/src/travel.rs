@@ -28,14 +28,14 @@ pub struct Moved {
     pub end: Option<RunEnd>,
     pub reason: StopReason,
     pub text: Vec<String>,
-    said: Vec<Said>,
+    said: Vec<LogOutput>,
     selected: Thread,
     place: Option<SourcePlace>,
 }
 
 /// The output of a log point.
 #[derive(Debug, Serialize)]
-struct Said {
+struct LogOutput {
     cycle: u64,
     text: String,
 }
@@ -44,7 +44,7 @@ impl Moved {
     /// The state of the run after a stop.
     pub fn of(files: &FileStore, run: &OpenRun, stop: &Stop) -> Self {
         let debugger = &run.debugger;
-        let said = stop.said.iter().map(|it| Said {
+        let said = stop.said.iter().map(|it| LogOutput {
             cycle: it.moment.cycle,
             text: it.text.clone(),
         });
@@ -95,7 +95,7 @@ impl OpenRun {
     }
 
     /// Runs to the next stop, for little more than the requested number of cycles.
-    pub fn go_on(&mut self, asked: &RunRequest) -> Stop {
+    pub fn resume(&mut self, asked: &RunRequest) -> Stop {
         let cycles = asked.cycles.unwrap_or(CYCLES).max(1);
         let here = self.debugger.cycle();
         let direction = direction(asked.back);

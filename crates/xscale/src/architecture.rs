@@ -41,7 +41,7 @@ const NAMES: [&str; 23] = [
 const NEWEST: u64 = 5;
 
 /// Rejects code for an architecture newer than the XScale's.
-pub(crate) fn look_at_architecture(
+pub(crate) fn check_architecture(
     file: &ElfFile32<'_, Endianness>,
     bytes: &[u8],
 ) -> Result<(), ElfError> {

@@ -92,14 +92,14 @@ impl<'a, 'b> Board<'a, 'b> {
     }
 
     /// Accounts for an access outside the program's memory.
-    fn pay(&mut self, cycles: Cycle) {
+    fn charge(&mut self, cycles: Cycle) {
         self.spent += cycles;
         self.devices.counts.outside += 1;
         self.devices.counts.outside_cycles += cycles;
     }
 
     /// Whether an access continues the burst of the preceding one, at no further cost.
-    fn goes_on(&mut self, address: u32, write: bool) -> bool {
+    fn continues_burst(&mut self, address: u32, write: bool) -> bool {
         let line = (address / LINE, write);
         self.burst.replace(line) == Some(line)
     }
@@ -149,7 +149,7 @@ impl<'a, 'b> Board<'a, 'b> {
             CacheMode::None => {
                 self.permit()?;
                 self.devices.counts.data_misses += 1;
-                if !self.goes_on(address, write) {
+                if !self.continues_burst(address, write) {
                     let cycles = match word {
                         Some(word) => self.access.dram_write(address, word).unwrap_or_default(),
                         None => self.access.dram_read(address & !3, 4),
@@ -164,7 +164,7 @@ impl<'a, 'b> Board<'a, 'b> {
 
     fn read_dram(&mut self, address: u32) -> Made<u32> {
         let Some(word) = self.access.dram_word(address) else {
-            return self.nowhere("reads", address);
+            return self.unmapped("reads", address);
         };
         match self.setup.owner(address) {
             Owner::Program => self.reach(address, None)?,
@@ -181,12 +181,12 @@ impl<'a, 'b> Board<'a, 'b> {
             Owner::Shared => {
                 self.permit()?;
                 self.devices.footprint.changed = true;
-                let cycles = if self.goes_on(address, false) {
+                let cycles = if self.continues_burst(address, false) {
                     0
                 } else {
                     self.access.dram_read(address & !3, 4)
                 };
-                self.pay(cycles);
+                self.charge(cycles);
             }
         }
         Ok(word)
@@ -194,7 +194,7 @@ impl<'a, 'b> Board<'a, 'b> {
 
     fn write_dram(&mut self, address: u32, size: Size, value: u32) -> Made<()> {
         let Some(old) = self.access.dram_word(address) else {
-            return self.nowhere("writes", address);
+            return self.unmapped("writes", address);
         };
         let word = self.merge(old, address, size, value);
         let owner = self.setup.owner(address);
@@ -202,9 +202,9 @@ impl<'a, 'b> Board<'a, 'b> {
             self.permit()?;
             self.devices.footprint.changed = true;
             self.devices.active = true;
-            let goes_on = self.goes_on(address, true);
+            let continues_burst = self.continues_burst(address, true);
             let cycles = self.access.dram_write(address, word).unwrap_or_default();
-            self.pay(if goes_on { 0 } else { cycles });
+            self.charge(if continues_burst { 0 } else { cycles });
             return Ok(());
         }
         if self.setup.program.is_code(address) {
@@ -250,10 +250,10 @@ impl<'a, 'b> Board<'a, 'b> {
             Target::Dram => return self.read_dram(address),
             Target::Memory(place, _) => {
                 let Some(word) = self.access.peek(place) else {
-                    return self.nowhere("reads", address);
+                    return self.unmapped("reads", address);
                 };
                 self.devices.footprint.changed = true;
-                let cycles = if self.goes_on(address, false) {
+                let cycles = if self.continues_burst(address, false) {
                     0
                 } else {
                     self.access.read_words(place, 1).1
@@ -317,9 +317,9 @@ impl<'a, 'b> Board<'a, 'b> {
                 }
             }
             Target::Missing(name) => return self.missing("reads", name, address),
-            Target::Nothing => return self.nowhere("reads", address),
+            Target::Nothing => return self.unmapped("reads", address),
         };
-        self.pay(cycles);
+        self.charge(cycles);
         Ok(word)
     }
 
@@ -327,7 +327,7 @@ impl<'a, 'b> Board<'a, 'b> {
     fn takes(&mut self, ring: u8, entry: u32) {
         let exceptions = self.setup.exceptions.as_ref();
         if exceptions.is_some_and(|exceptions| exceptions.ring == ring) {
-            self.access.tell_exception(entry);
+            self.access.trace_exception(entry);
             *self
                 .devices
                 .by_reason
@@ -411,9 +411,9 @@ impl<'a, 'b> Board<'a, 'b> {
                 register
             }
             Target::Missing(name) => return self.missing("writes", name, address),
-            Target::Nothing => return self.nowhere("writes", address),
+            Target::Nothing => return self.unmapped("writes", address),
         };
-        self.pay(cycles);
+        self.charge(cycles);
         Ok(())
     }
 
@@ -426,7 +426,7 @@ impl<'a, 'b> Board<'a, 'b> {
         value: u32,
     ) -> Made<Cycle> {
         let Some(old) = self.access.peek(place) else {
-            return self.nowhere("writes", address);
+            return self.unmapped("writes", address);
         };
         if size != Size::Word && (place.space == Space::Scratch || alias != Alias::Write) {
             return self.fatal(
@@ -441,9 +441,9 @@ impl<'a, 'b> Board<'a, 'b> {
             return Ok(self.access.change(place, |old| alias.apply(old, value)).1);
         }
         let word = self.merge(old, address, size, value);
-        let goes_on = self.goes_on(address, true);
+        let continues_burst = self.continues_burst(address, true);
         let cycles = self.access.write(place, &[word]);
-        Ok(if goes_on { 0 } else { cycles })
+        Ok(if continues_burst { 0 } else { cycles })
     }
 
     fn own_ring(&self, ring: u8, does: &str) -> Made<()> {
@@ -472,7 +472,7 @@ impl<'a, 'b> Board<'a, 'b> {
         )
     }
 
-    fn nowhere<T>(&self, does: &str, address: u32) -> Made<T> {
+    fn unmapped<T>(&self, does: &str, address: u32) -> Made<T> {
         let help = if address < map::REGISTERS {
             "look for a pointer that was not set, or memory that this chip does not have"
         } else {
@@ -512,7 +512,7 @@ impl Bus for Board<'_, '_> {
         }
         match self.access.dram_word(address & !3) {
             Some(word) => Ok(word),
-            None => self.nowhere("runs", address),
+            None => self.unmapped("runs", address),
         }
     }
 
@@ -556,7 +556,7 @@ impl Bus for Board<'_, '_> {
                 }
             };
             if !populated {
-                return self.nowhere("accesses", address);
+                return self.unmapped("accesses", address);
             }
         }
         self.announced = longwords;

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_replaced_in_turn() {
+    fn cache_lines_are_replaced_round_robin() {
         let mut cache = Cache::new(1024, 4);
         let mut lists = Lists(vec![Vec::new(); 8], 4);
         let mut random = 1_u32;

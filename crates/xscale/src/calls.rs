@@ -21,9 +21,9 @@ use crate::frame::Before;
 /// Bytes occupied by the vectors.
 const VECTORS: u32 = 0x20;
 /// An exception returns to its instruction or at most this many bytes after it.
-const BEHIND: u32 = 8;
+const RETURN_SLACK: u32 = 8;
 /// Largest depth of calls that is tracked.
-const DEEPEST: usize = u16::MAX as usize;
+const MAX_DEPTH: usize = u16::MAX as usize;
 
 /// A function that has not returned.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Calls {
 
     /// Records an executed instruction, an exception, or both, which took `cycles` core cycles.
     #[inline]
-    pub fn made(
+    pub fn note_executed(
         &mut self,
         before: &Before,
         cpu: &Cpu,
@@ -101,7 +101,7 @@ impl Calls {
         let (at, pc) = (before.address, cpu.pc());
         let is_vector = |address: u32| address.wrapping_sub(cpu.vectors()) < VECTORS;
         if !is_vector(pc) || is_vector(at) {
-            self.went(before, pc, (cpu, cpu.mode()), program);
+            self.track_transfer(before, pc, (cpu, cpu.mode()), program);
             return;
         }
         let mut from = (at, before.frame.stack, before.frame.status & MODE);
@@ -111,16 +111,22 @@ impl Calls {
             && let Some(mode) = cpu.spsr().and_then(Mode::from_bits)
         {
             // The instruction was executed, and an interrupt was taken before the next.
-            self.went(before, *address, (cpu, mode), program);
+            self.track_transfer(before, *address, (cpu, mode), program);
             from = (*address, cpu.banked_register(mode, 13), mode.bits());
         }
         let (at, stack, mode) = from;
-        self.enter(pc, (at, BEHIND), (stack, mode), program);
+        self.enter(pc, (at, RETURN_SLACK), (stack, mode), program);
         self.note();
     }
 
     /// Handles an instruction that led to an address, in a mode.
-    fn went(&mut self, before: &Before, pc: u32, (cpu, mode): (&Cpu, Mode), program: &Program) {
+    fn track_transfer(
+        &mut self,
+        before: &Before,
+        pc: u32,
+        (cpu, mode): (&Cpu, Mode),
+        program: &Program,
+    ) {
         let at = before.address;
         let (stack, link) = (cpu.banked_register(mode, 13), cpu.banked_register(mode, 14));
         let called = if before.frame.status & T == 0 {
@@ -128,12 +134,12 @@ impl Calls {
         } else {
             link == at.wrapping_add(3) && !self.is_inside(pc)
         };
-        let goes_on = pc.wrapping_sub(at) <= 4;
+        let falls_through = pc.wrapping_sub(at) <= 4;
         // The switch helpers of Thumb compilers leave the link register pointing at a case in their caller. If the
         // instruction before that case is a return, it looks like a call.
         let inner = self.frames.len() - 1;
         let leaves = inner > 0 && self.frames[inner].is_over(pc, (stack, mode.bits()));
-        if called && !goes_on && !leaves {
+        if called && !falls_through && !leaves {
             self.enter(pc, (link & !1, 0), (stack, mode.bits()), program);
         } else if let Some(over) = self.returned(pc, (stack, mode.bits())) {
             self.frames.truncate(over);
@@ -179,7 +185,7 @@ impl Calls {
         (stack, mode): (u32, u32),
         program: &Program,
     ) {
-        if self.frames.len() < DEEPEST {
+        if self.frames.len() < MAX_DEPTH {
             self.frames.push(Frame {
                 function: pc,
                 returns,
@@ -218,25 +224,25 @@ impl Calls {
 
     /// Reports to observers the job that began now: the accesses at its beginning, which took `spent` ME cycles,
     /// and what ran after them.
-    pub fn tell_job(&self, access: &mut Access<'_>, spent: Cycle, clocks: &Clocks) {
+    pub fn trace_job(&self, access: &mut Access<'_>, spent: Cycle, clocks: &Clocks) {
         if !self.is_on {
             return;
         }
         let now = access.now();
         if let (Some((_, depth, function)), true) = (self.moves.first(), spent > 0) {
-            access.tell_function(now, ProgramState::Accesses, *depth, *function);
+            access.trace_function(now, ProgramState::Accesses, *depth, *function);
         }
         for (core, depth, function) in &self.moves {
             let at = now + spent + clocks.passes(*core);
-            access.tell_function(at, ProgramState::Runs, *depth, *function);
+            access.trace_function(at, ProgramState::Runs, *depth, *function);
         }
     }
 
     /// Reports to observers the program's activity from a cycle on.
-    pub fn tell(&self, access: &mut Access<'_>, at: Cycle, doing: ProgramState) {
+    pub fn trace_activity(&self, access: &mut Access<'_>, at: Cycle, doing: ProgramState) {
         if self.is_on {
             let (depth, function) = self.innermost();
-            access.tell_function(at, doing, depth, function);
+            access.trace_function(at, doing, depth, function);
         }
     }
 }

@@ -86,7 +86,7 @@ mod tests {
     use super::Clocks;
 
     #[test]
-    fn no_part_of_a_cycle_gets_lost() {
+    fn clock_conversion_loses_no_fraction_of_a_cycle() {
         for core_mhz in [700, 999, 1000, 1333, 3001] {
             let mut clocks = Clocks::new(core_mhz, 1000, 50);
             // A faster core takes a whole cycle for a job that needs less, and makes up for it later.
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_that_begins_counts() {
+    fn core_cycles_are_rounded_up() {
         let clocks = Clocks::new(700, 1000, 50);
         assert_eq!(
             [1, 2, 100].map(|cycles| clocks.core_cycles(cycles)),

@@ -16,7 +16,7 @@ const READ: u64 = 4;
 /// Bytes that the names of source files may take for each byte of the sections.
 const NAMES: u64 = 64;
 /// Bytes and entries that may be read however small the sections are.
-const LEAST: u64 = 1 << 20;
+const MIN_BUDGET: u64 = 1 << 20;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -38,8 +38,8 @@ fn charge(left: &mut u64, work: usize) -> Result<(), Excessive> {
 pub(crate) fn is_bounded(mut dwarf: Dwarf<Slice<'_>>, bytes: usize) -> bool {
     let bytes = bytes as u64;
     let mut left = Work {
-        read: LEAST + READ * bytes,
-        names: LEAST + NAMES * bytes,
+        read: MIN_BUDGET + READ * bytes,
+        names: MIN_BUDGET + NAMES * bytes,
     };
     abbreviations(&dwarf, &mut left)
         .and_then(|()| {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn units_with_their_own_line_programs_are_read() {
+    fn units_with_separate_line_programs_are_accepted() {
         let one = program(10, 20, 10_000);
         let units: Vec<_> = (0..1000).map(|at| [0, at * one.len() as u32, 0]).collect();
         let sections = [

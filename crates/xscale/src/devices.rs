@@ -52,7 +52,7 @@ pub struct Footprint {
 
 /// Device state that changes by itself and that the program can read, or that interrupts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Signs {
+pub(crate) struct DeviceSignals {
     /// Interrupt lines of timers and UART.
     lines: u32,
     /// Threads that raised an interrupt.
@@ -80,7 +80,7 @@ pub(crate) struct Devices {
     pub made: u64,
     pub footprint: Footprint,
     /// The state of interrupts and the UART at the beginning of the last job.
-    pub signs: Signs,
+    pub signs: DeviceSignals,
     /// Whether a division by zero was found and allowed.
     pub divided: bool,
     /// Whether the job moved something beyond the program.
@@ -101,7 +101,7 @@ impl Devices {
             by_reason: BTreeMap::new(),
             made: 0,
             footprint: Footprint::default(),
-            signs: Signs::default(),
+            signs: DeviceSignals::default(),
             divided: false,
             active: false,
         }
@@ -119,8 +119,8 @@ impl Devices {
     }
 
     /// The observable device state at a cycle.
-    pub fn signs(&self, now: Cycle, setup: &Setup) -> Signs {
-        Signs {
+    pub fn signs(&self, now: Cycle, setup: &Setup) -> DeviceSignals {
+        DeviceSignals {
             lines: self.lines(now, setup),
             threads: self.interrupts.threads(),
             received: self.uart.has_received(now, &setup.input),

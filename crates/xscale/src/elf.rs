@@ -193,7 +193,7 @@ pub struct Program {
 impl Program {
     /// Parses a file without checking its plausibility, which [`Program::read`] does.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, File<'_>), ElfError> {
-        look_at_header(bytes)?;
+        check_header(bytes)?;
         let damaged = |error: object::Error| ElfError::Damaged(error.to_string());
         let file = ElfFile32::<Endianness>::parse(bytes).map_err(damaged)?;
         let (header, endian) = (file.elf_header(), file.endian());
@@ -416,7 +416,7 @@ impl Program {
 }
 
 /// Checks the header before the whole file is parsed, to give specific errors.
-fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
+fn check_header(bytes: &[u8]) -> Result<(), ElfError> {
     if bytes.get(..4) != Some(&b"\x7fELF"[..]) {
         return Err(ElfError::NoElf);
     }
@@ -487,7 +487,7 @@ mod tests {
     use super::{LONGEST_NAME, bounded_name};
 
     #[test]
-    fn long_names_are_cut_between_characters() {
+    fn long_names_are_truncated_at_character_boundaries() {
         let longest = "a".repeat(LONGEST_NAME);
         assert_eq!(bounded_name(longest.as_bytes()), Some(&*longest));
         let longer = format!("{longest}b");

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interrupt_passes_the_levels_that_are_enabled() {
+    fn interrupt_passes_only_enabled_levels() {
         let mut controller = InterruptController::default();
         controller.raise(InterruptLine::B, 70);
         assert_eq!(
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_devices_need_no_level_of_their_own() {
+    fn device_interrupts_need_only_the_main_enable() {
         let mut controller = InterruptController::default();
         assert!(controller.write(0x10, TIMER_1));
         assert_eq!(controller.raised(TIMER_1), (true, false));

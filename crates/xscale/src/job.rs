@@ -64,7 +64,7 @@ impl Processor {
             }
             self.rest = Rest::None;
         }
-        self.heed_arrivals(now, access, &setup);
+        self.note_arrivals(now, access, &setup);
         let is_observed = access.wants_functions();
         self.calls.begins(&self.cpu, &setup.program, is_observed);
         let footprint = self.devices.footprint;
@@ -81,7 +81,7 @@ impl Processor {
         match end {
             End::GoesOn => {
                 let due = now + cost;
-                self.calls.tell(access, due, ProgramState::Held);
+                self.calls.trace_activity(access, due, ProgramState::Held);
                 ("run", NextAction::Done { cost, due })
             }
             End::Waits => {
@@ -89,7 +89,7 @@ impl Processor {
                 self.set_lines(now, &setup);
                 if self.cpu.interrupt_asserted() {
                     let due = now + cost;
-                    self.calls.tell(access, due, ProgramState::Held);
+                    self.calls.trace_activity(access, due, ProgramState::Held);
                     return ("run", NextAction::Done { cost, due });
                 }
                 self.sleep(cost, None, access, &setup)
@@ -97,7 +97,8 @@ impl Processor {
             End::Loops(lap) => self.sleep(cost, Some(lap), access, &setup),
             End::Stops => {
                 self.rest = Rest::Ended;
-                self.calls.tell(access, now + cost, ProgramState::Ended);
+                self.calls
+                    .trace_activity(access, now + cost, ProgramState::Ended);
                 ("stop", NextAction::Exit(cost))
             }
         }
@@ -122,7 +123,7 @@ impl Processor {
 
     /// Takes note of arrivals since the last job: they end a loop that reads them or that an interrupt leaves, so
     /// the laps so far do not predict the next one.
-    fn heed_arrivals(&mut self, now: Cycle, access: &Access<'_>, setup: &Setup) {
+    fn note_arrivals(&mut self, now: Cycle, access: &Access<'_>, setup: &Setup) {
         let signs = self.devices.signs(now, setup);
         let came = signs != std::mem::replace(&mut self.devices.signs, signs);
         let Footprint { rings, .. } = self.devices.footprint;
@@ -157,15 +158,17 @@ impl Processor {
         let threads = heeds && (looked || self.devices.interrupts.awaits_threads());
         let polled = if lap.is_some() { rings } else { 0 };
         if due.is_none() && !threads && polled == 0 {
-            if self.is_at_its_end(setup) {
+            if self.has_reached_end(setup) {
                 self.rest = Rest::Ended;
-                self.calls.tell(access, now + cost, ProgramState::Ended);
+                self.calls
+                    .trace_activity(access, now + cost, ProgramState::Ended);
                 return ("end", NextAction::Exit(cost));
             }
             let problem = self.endless_wait(lap.is_some(), now, setup);
             if self.stops(&problem, self.cpu.pc(), access, setup) {
                 self.rest = Rest::Ended;
-                self.calls.tell(access, now + cost, ProgramState::Ended);
+                self.calls
+                    .trace_activity(access, now + cost, ProgramState::Ended);
                 return ("stop", NextAction::Exit(cost));
             }
         }
@@ -176,7 +179,7 @@ impl Processor {
         } else {
             ProgramState::Waits
         };
-        self.calls.tell(access, now + cost, doing);
+        self.calls.trace_activity(access, now + cost, doing);
         let Some(lap) = lap else {
             let next = NextAction::Sleep {
                 cost,
@@ -226,7 +229,7 @@ impl Processor {
         Problem::checked(Check::CoreEndlessWait, what, help)
     }
 
-    fn is_at_its_end(&self, setup: &Setup) -> bool {
+    fn has_reached_end(&self, setup: &Setup) -> bool {
         let function = setup.program.function(self.cpu.pc());
         function.is_some_and(|name| ENDS.contains(&name))
     }
@@ -253,13 +256,18 @@ impl Processor {
                         let cycles = u64::from(step.cycles);
                         core += cycles;
                         let happened = step.event.as_ref();
-                        self.calls
-                            .made(&before, &self.cpu, &setup.program, cycles, happened);
+                        self.calls.note_executed(
+                            &before,
+                            &self.cpu,
+                            &setup.program,
+                            cycles,
+                            happened,
+                        );
                         event = step.event;
                     }
                     Err(refused) => refusal = Some(refused),
                 }
-                self.probe.made(before, &self.cpu, board.access);
+                self.probe.note_executed(before, &self.cpu, board.access);
             } else {
                 let cycles = budget.saturating_sub(core).max(1);
                 let (cycles, ended) =
@@ -307,7 +315,7 @@ impl Processor {
                 Some(_) | None => {}
             }
             if is_over {
-                let (cycles, end) = self.goes_round(access, setup);
+                let (cycles, end) = self.detect_loop(access, setup);
                 core += cycles;
                 break end;
             }
@@ -322,7 +330,7 @@ impl Processor {
         };
         self.devices.counts.core_cycles += core;
         self.cpu.idle(self.clocks.idle(spent));
-        self.calls.tell_job(access, spent, &self.clocks);
+        self.calls.trace_job(access, spent, &self.clocks);
         let cost = self.clocks.pass(core, spent);
         let end = match end {
             End::GoesOn | End::Waits if self.leaves_stack(access, setup) => End::Stops,
@@ -386,7 +394,7 @@ impl Processor {
 
     /// After a job without an access beyond the processor: continues a little and determines whether the
     /// instructions form a loop that changes nothing. Returns the core cycles as well.
-    fn goes_round(&mut self, access: &mut Access<'_>, setup: &Arc<Setup>) -> (u64, End) {
+    fn detect_loop(&mut self, access: &mut Access<'_>, setup: &Arc<Setup>) -> (u64, End) {
         let mut core = 0;
         if self.devices.footprint != Footprint::default() {
             return (core, End::GoesOn);
@@ -405,12 +413,12 @@ impl Processor {
             };
             debug_assert!(board.late.is_none(), "a block with a problem begins a job");
             let code_written = board.code_written;
-            self.probe.made(before, &self.cpu, board.access);
+            self.probe.note_executed(before, &self.cpu, board.access);
             let cycles = u64::from(step.cycles);
             core += cycles;
             let happened = step.event.as_ref();
             self.calls
-                .made(&before, &self.cpu, &setup.program, cycles, happened);
+                .note_executed(&before, &self.cpu, &setup.program, cycles, happened);
             match step.event {
                 Some(Event::WaitForInterrupt) => return (core, End::Waits),
                 Some(event) if self.heeds(event, access, setup) => return (core, End::Stops),

@@ -65,7 +65,7 @@ struct Function {
 }
 
 /// The name of a veneer's target, following the naming of GNU linkers.
-fn behind_veneer(name: &str) -> Option<&str> {
+fn veneer_target(name: &str) -> Option<&str> {
     let name = name.strip_prefix("__")?;
     { ["_from_thumb", "_from_arm", "_veneer"].iter() }.find_map(|end| name.strip_suffix(end))
 }
@@ -105,7 +105,7 @@ impl Lines {
         for function in &self.functions {
             addresses.entry(&*function.name).or_insert(function.address);
         }
-        let target = |it: &Function| addresses.get(behind_veneer(&it.name)?).copied();
+        let target = |it: &Function| addresses.get(veneer_target(&it.name)?).copied();
         let targets: Vec<_> = self.functions.iter().map(target).collect();
         for (function, target) in self.functions.iter_mut().zip(targets) {
             function.leads_to = target;

@@ -170,14 +170,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_rise_and_do_not_overlap() {
+    fn address_windows_are_sorted_and_disjoint() {
         for pair in WINDOWS.windows(2) {
             assert!(pair[0].0 <= pair[0].1 && pair[0].1 < pair[1].0, "{pair:x?}");
         }
     }
 
     #[test]
-    fn addresses_lead_to_what_the_map_says() {
+    fn addresses_resolve_to_their_mapped_targets() {
         let at = |space, address| LongwordAddress { space, address };
         let sram = at(Space::Sram(1), 0x1234);
         let all = [

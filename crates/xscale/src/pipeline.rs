@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chips_have_the_pipeline_of_the_xscale() {
+    fn profiles_use_the_xscale_pipeline_timing() {
         for name in Profile::names() {
             let profile = Profile::load(name).unwrap();
             assert_eq!(timing(&profile), Timing::XSCALE, "{name}");

@@ -108,8 +108,8 @@ impl Probe {
                 RunEnd::Event(event) => Some(event),
                 _ => None,
             };
-            calls.made(&before, cpu, &board.setup.program, more, event);
-            self.made(before, cpu, board.access);
+            calls.note_executed(&before, cpu, &board.setup.program, more, event);
+            self.note_executed(before, cpu, board.access);
             if !matches!(ended, RunEnd::Spent) || spent >= cycles {
                 return (spent, ended);
             }
@@ -132,7 +132,7 @@ impl Probe {
     }
 
     /// Notes an instruction that was to be executed. It was not if the bus refused it or an interrupt came first.
-    pub(crate) fn made(&mut self, before: Before, cpu: &Cpu, access: &Access<'_>) {
+    pub(crate) fn note_executed(&mut self, before: Before, cpu: &Cpu, access: &Access<'_>) {
         let Before {
             address,
             number,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use object::elf;
 use object::read::elf::Sym;
 
-use crate::architecture::look_at_architecture;
+use crate::architecture::check_architecture;
 use crate::elf::{DEFAULT, ElfError, File, IMPORT, Program, TABLE};
 
 impl Program {
@@ -15,7 +15,7 @@ impl Program {
     /// Returns an error if it is not a program for the core.
     pub fn read(bytes: &[u8]) -> Result<Self, ElfError> {
         let (program, file) = Self::parse(bytes)?;
-        look_at_architecture(&file, bytes)?;
+        check_architecture(&file, bytes)?;
         check(&program, &file)?;
         Ok(program)
     }
@@ -23,16 +23,16 @@ impl Program {
 
 /// Detects mistakes that a linker lets pass.
 fn check(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
-    look_at_segments(program)?;
-    look_at_entry(program, file)?;
+    check_segments(program)?;
+    check_entry(program, file)?;
     // The first section and the first symbol are null entries. A file without sections was assembled by hand.
     if file.elf_section_table().len() > 1 && file.elf_symbol_table().len() <= 1 {
         return Err(ElfError::Stripped);
     }
-    look_at_loaded(program, file)
+    check_loaded(program, file)
 }
 
-fn look_at_segments(program: &Program) -> Result<(), ElfError> {
+fn check_segments(program: &Program) -> Result<(), ElfError> {
     let loaded = program.segments.iter().map(|segment| {
         let start = u64::from(segment.address);
         (start, start + 4 * segment.words.len() as u64)
@@ -45,7 +45,7 @@ fn look_at_segments(program: &Program) -> Result<(), ElfError> {
     }
 }
 
-fn look_at_entry(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
+fn check_entry(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
     let (entry, is_thumb) = (program.entry & !1, program.entry & 1 == 1);
     if !program.is_code(entry) {
         return Err(ElfError::Entry(entry));
@@ -89,7 +89,7 @@ fn state_at(file: &File<'_>, address: u32) -> Option<char> {
 }
 
 /// Checks the longwords and tables whose contents come from the project.
-fn look_at_loaded(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
+fn check_loaded(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
     let functions = functions(file);
     let imports = program.imports.iter().map(|it| {
         let prefix = if it.optional { DEFAULT } else { IMPORT };

@@ -170,7 +170,7 @@ mod tests {
     };
 
     #[test]
-    fn a_timer_ends_again_and_again() {
+    fn timer_expires_periodically() {
         let mut timers = Timers::default();
         assert!(timers.write(0x14, 99, 1000) && timers.write(0x04, ENABLE, 1000));
         assert_eq!(timers.next(u32::MAX, CLOCK), Some(1000 + 100 * 12));
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_counts_a_part_of_the_clock() {
+    fn timer_prescaler_divides_the_clock() {
         let mut timers = Timers::default();
         assert!(timers.write(0x10, 1, 0) && timers.write(0, ENABLE | 2 << 2, 0));
         assert_eq!(timers.next(TIMER_1, CLOCK), Some(2 * 256 * 12));

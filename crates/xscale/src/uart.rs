@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_at_their_time() {
+    fn uart_bytes_arrive_at_their_scheduled_time() {
         let input = [(100, b'a'), (100, b'b'), (300, b'c')];
         let mut uart = Uart::default();
         assert!(uart.write(ENABLE, 1));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_divisor_hides_the_data() {
+    fn uart_divisor_latch_hides_the_data_register() {
         let mut uart = Uart::default();
         assert!(uart.write(LINE_CONTROL, 0x83) && uart.write(DATA, 27));
         assert!(uart.write(LINE_CONTROL, 0x03) && uart.write(DATA, u32::from(b'x')));

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_of_many_jobs_is_found() {
+    fn loop_spanning_many_jobs_is_found() {
         let mut watch = LoopWatch::default();
         let found = (0_u32..400).find_map(|job| {
             // No state recurs before the loop.
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_ends_a_lap() {
+    fn state_change_ends_a_loop_iteration() {
         let mut watch = LoopWatch::default();
         for job in 0..100 {
             let verdict = watch.begins(&key(1), job, job, job % 2 == 0);

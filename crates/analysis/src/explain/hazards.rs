@@ -13,13 +13,13 @@ pub(super) fn hazards(code: &DecodedProgram<'_>, address: usize) -> Vec<String> 
     let Some(instruction) = code.at(address) else {
         return Vec::new();
     };
-    let mut told = Vec::new();
-    late_register(code, address, instruction, &mut told);
-    early_use(code, address, &mut told);
-    at_once(code, address, instruction, &mut told);
-    codes(code, address, instruction, &mut told);
-    in_flight(instruction, &mut told);
-    told
+    let mut messages = Vec::new();
+    late_register(code, address, instruction, &mut messages);
+    early_use(code, address, &mut messages);
+    immediate_use(code, address, instruction, &mut messages);
+    codes(code, address, instruction, &mut messages);
+    in_flight(instruction, &mut messages);
+    messages
 }
 
 /// The local CSR that an instruction writes, and the number of instructions
@@ -38,13 +38,13 @@ fn late_register(
     code: &DecodedProgram<'_>,
     at: usize,
     instruction: &Instruction,
-    told: &mut Vec<String>,
+    messages: &mut Vec<String>,
 ) {
     let Some((name, gap)) = written(code, instruction) else {
         return;
     };
     let first = (at + 1..=at + usize::from(gap)).find(|&next| uses(code, next, instruction));
-    told.push(format!(
+    messages.push(format!(
         "{name} has its new value from the {} instruction after this one on{}.",
         ordinal(gap + 1),
         match first {
@@ -63,7 +63,7 @@ fn uses(code: &DecodedProgram<'_>, at: usize, writer: &Instruction) -> bool {
     indexes.any(|&index| instruction.uses_index(index))
 }
 
-fn early_use(code: &DecodedProgram<'_>, at: usize, told: &mut Vec<String>) {
+fn early_use(code: &DecodedProgram<'_>, at: usize, messages: &mut Vec<String>) {
     for back in 1..=8 {
         if code.is_entered(at + 1 - back) && back > 1 {
             break;
@@ -78,7 +78,7 @@ fn early_use(code: &DecodedProgram<'_>, at: usize, told: &mut Vec<String>) {
             && back <= usize::from(gap)
             && uses(code, at, instruction)
         {
-            told.push(format!(
+            messages.push(format!(
                 "It still uses the value that {name} had before the write at {before}: {} instructions are needed between, not {}.",
                 gap,
                 back - 1
@@ -87,11 +87,11 @@ fn early_use(code: &DecodedProgram<'_>, at: usize, told: &mut Vec<String>) {
     }
 }
 
-fn at_once(
+fn immediate_use(
     code: &DecodedProgram<'_>,
     at: usize,
     instruction: &Instruction,
-    told: &mut Vec<String>,
+    messages: &mut Vec<String>,
 ) {
     let before = at.checked_sub(1).and_then(|before| code.at(before));
     let indirect = instruction.is_indirect();
@@ -102,7 +102,7 @@ fn at_once(
         } else {
             "fast_wr takes the ALU result"
         };
-        told.push(match before {
+        messages.push(match before {
             Some(alu) if alu.form().leaves == Leaves::Result && !code.is_entered(at) => {
                 format!("{what} of the instruction before it, `{alu}`; nothing may come between.")
             }
@@ -116,13 +116,13 @@ fn at_once(
         });
     }
     if instruction.shifts_indirectly() {
-        told.push(format!(
+        messages.push(format!(
             "The shift count is the A operand of the instruction before it{}.",
             before.map_or(String::new(), |before| format!(", `{before}`"))
         ));
     }
     if matches!(instruction, Instruction::LocalCsrRead { .. }) {
-        told.push(match code.at(at + 1) {
+        messages.push(match code.at(at + 1) {
             Some(next @ Instruction::Immed { .. }) => {
                 format!("The value arrives in the next instruction, `{next}`.")
             }
@@ -133,7 +133,12 @@ fn at_once(
 }
 
 /// Reports the origin of the condition codes that a branch tests or an addition uses.
-fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
+fn codes(
+    code: &DecodedProgram<'_>,
+    at: usize,
+    instruction: &Instruction,
+    messages: &mut Vec<String>,
+) {
     if instruction.form().flow != FlowClass::Codes {
         return;
     }
@@ -141,7 +146,7 @@ fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: 
         let before = at - back;
         // Beyond a label, the codes may come from elsewhere.
         if code.is_entered(before + 1) {
-            told.push(format!(
+            messages.push(format!(
                 "Control can reach {} from elsewhere, so the condition codes may have been set there.",
                 before + 1
             ));
@@ -151,13 +156,13 @@ fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: 
             return;
         };
         if earlier.sets_codes() {
-            told.push(format!(
+            messages.push(format!(
                 "The condition codes are those of `{earlier}` at {before}."
             ));
             return;
         }
         if earlier.swaps() && usize::from(earlier.defer()) < back {
-            told.push(format!(
+            messages.push(format!(
                 "The context yields the microengine at {before}, after which the condition codes are those of other contexts; nothing sets them between."
             ));
             return;
@@ -166,7 +171,7 @@ fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: 
 }
 
 /// Reports the registers that belong to a unit until a signal.
-fn in_flight(instruction: &Instruction, told: &mut Vec<String>) {
+fn in_flight(instruction: &Instruction, messages: &mut Vec<String>) {
     let Instruction::Command(command) = instruction else {
         return;
     };
@@ -188,7 +193,7 @@ fn in_flight(instruction: &Instruction, told: &mut Vec<String>) {
     let until = match command.completion {
         Completion::Silent => {
             if pulled + pushed > 0 {
-                told.push(format!(
+                messages.push(format!(
                     "Without a signal the program cannot know when the unit is done with {}.",
                     range(pulled.max(pushed))
                 ));
@@ -199,14 +204,14 @@ fn in_flight(instruction: &Instruction, told: &mut Vec<String>) {
         Completion::CtxSwap { .. } => "until the context wakes".to_owned(),
     };
     if pulled > 0 {
-        told.push(format!(
+        messages.push(format!(
             "Do not write OUT register{} {} {until}: the unit reads there.",
             if pulled > 1 { "s" } else { "" },
             range(pulled)
         ));
     }
     if pushed > 0 {
-        told.push(format!(
+        messages.push(format!(
             "IN register{} {} {} no value {until}.",
             if pushed > 1 { "s" } else { "" },
             range(pushed),

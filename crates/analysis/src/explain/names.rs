@@ -22,7 +22,7 @@ pub(super) fn registers(image: &Image, address: u16, source: &[&str]) -> Vec<Exp
     let mut named: Vec<ExplainedName> = Vec::new();
     for used in image.registers_used(address) {
         let found = image.register_at(used);
-        let names = chosen(found.map(|symbol| symbol.name.as_str()), source);
+        let names = names_on_line(found.map(|symbol| symbol.name.as_str()), source);
         let new = ExplainedName {
             allocated: used.operand.to_string(),
             names,
@@ -53,7 +53,7 @@ pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<Expla
         let signals = image.signal_at(used);
         // The odd signal of a pair has the name of the even one.
         let second = signals.iter().all(|signal| signal.number != used.number);
-        let mut names = chosen(signals.iter().map(|signal| signal.name.as_str()), source);
+        let mut names = names_on_line(signals.iter().map(|signal| signal.name.as_str()), source);
         if second {
             for name in &mut names {
                 name.push_str(", second of the pair");
@@ -69,7 +69,7 @@ pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<Expla
 }
 
 /// The names that occur on the source line, or all of them if none does; each once.
-fn chosen<'a>(names: impl Iterator<Item = &'a str>, source: &[&str]) -> Vec<String> {
+fn names_on_line<'a>(names: impl Iterator<Item = &'a str>, source: &[&str]) -> Vec<String> {
     let mut all: Vec<&str> = names.collect();
     all.sort_unstable();
     all.dedup();
@@ -78,8 +78,8 @@ fn chosen<'a>(names: impl Iterator<Item = &'a str>, source: &[&str]) -> Vec<Stri
         .copied()
         .filter(|name| source.iter().any(|line| has_word(line, name)))
         .collect();
-    let chosen = if written.is_empty() { all } else { written };
-    chosen.into_iter().map(str::to_owned).collect()
+    let names_on_line = if written.is_empty() { all } else { written };
+    names_on_line.into_iter().map(str::to_owned).collect()
 }
 
 /// Whether a line contains a name that is not part of a longer one.
@@ -94,19 +94,22 @@ fn has_word(line: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{chosen, has_word};
+    use super::{has_word, names_on_line};
 
     #[test]
-    fn names_are_whole_words() {
+    fn names_match_whole_words_only() {
         assert!(has_word("alu[total, --, B, $$h4]", "total"));
         assert!(!has_word("alu[total2, --, B, $$h4]", "total"));
         assert!(!has_word("alu[--, --, B, $$h4]", "$h4"));
     }
 
     #[test]
-    fn the_line_chooses_among_names_that_share_a_register() {
+    fn source_line_selects_among_names_sharing_a_register() {
         let names = ["hop", "sum", "hop"];
-        assert_eq!(chosen(names.into_iter(), &["alu[--, --, B, hop]"]), ["hop"]);
-        assert_eq!(chosen(names.into_iter(), &["nop"]), ["hop", "sum"]);
+        assert_eq!(
+            names_on_line(names.into_iter(), &["alu[--, --, B, hop]"]),
+            ["hop"]
+        );
+        assert_eq!(names_on_line(names.into_iter(), &["nop"]), ["hop", "sum"]);
     }
 }

@@ -80,10 +80,16 @@ fn write_word(out: &mut String, word: &ExplainedWord, chip: &str) -> std::fmt::R
         }
     }
     for (index, named) in word.registers.iter().enumerate() {
-        line(if index == 0 { "registers" } else { "" }, &shown(named))?;
+        line(
+            if index == 0 { "registers" } else { "" },
+            &describe_name(named),
+        )?;
     }
     for (index, named) in word.signals.iter().enumerate() {
-        line(if index == 0 { "signals" } else { "" }, &shown(named))?;
+        line(
+            if index == 0 { "signals" } else { "" },
+            &describe_name(named),
+        )?;
     }
     let codes = if word.cost.sets_codes {
         " It sets the condition codes."
@@ -112,7 +118,7 @@ fn write_word(out: &mut String, word: &ExplainedWord, chip: &str) -> std::fmt::R
     Ok(())
 }
 
-fn shown(named: &ExplainedName) -> String {
+fn describe_name(named: &ExplainedName) -> String {
     let access = named
         .access
         .map_or(String::new(), |a| format!(", as it is {a}"));

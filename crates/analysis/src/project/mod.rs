@@ -84,8 +84,8 @@ fn all_sections() -> Vec<(String, bool, Node)> {
 /// The completions of sections after one bracket, or after two.
 fn sections(spot: &Spot, place: &Place) -> Vec<Item> {
     let wanted = spot.text[..place.typed.start].ends_with("[[");
-    let behind = spot.text[place.typed.end..].trim_start_matches(|it| is_bare(it) || it == '.');
-    let closed = if behind.starts_with(']') {
+    let text_after = spot.text[place.typed.end..].trim_start_matches(|it| is_bare(it) || it == '.');
+    let closed = if text_after.starts_with(']') {
         ""
     } else if wanted {
         "]]"

@@ -13,11 +13,11 @@ use super::super::roots::is_folder;
 use super::super::workspace::is_toml;
 
 /// Maximum depth of files that extend one another.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Maximum depth of the folders whose files are offered.
-const DEEPEST_FOLDER: usize = 2;
+const MAX_FOLDER_DEPTH: usize = 2;
 /// Maximum number of files offered.
-const MOST: usize = 200;
+const MAX_NAMES: usize = 200;
 
 /// The names of a kind (`x-names` of the schema) in a file.
 #[must_use]
@@ -51,11 +51,11 @@ fn collect(
     depth: usize,
     found: &mut BTreeSet<String>,
 ) {
-    found.extend(named(text, list));
-    if depth == DEEPEST {
+    found.extend(names_in_list(text, list));
+    if depth == MAX_DEPTH {
         return;
     }
-    for other in extended(text) {
+    for other in extended_files(text) {
         let other = path.parent().unwrap_or_else(|| Path::new("")).join(other);
         if let Some(text) = documents.text(&other) {
             collect(documents, &other, &text, list, depth + 1, found);
@@ -73,7 +73,7 @@ fn sections(text: &str) -> impl Iterator<Item = &str> {
     pairs.into_iter().map(|(start, end)| &text[start..end])
 }
 
-fn named(text: &str, list: &str) -> Vec<String> {
+fn names_in_list(text: &str, list: &str) -> Vec<String> {
     let header = format!("[[{list}]]");
     let own = sections(text).filter(|it| it.starts_with(&header));
     let name = |section: &str| {
@@ -89,7 +89,7 @@ fn named(text: &str, list: &str) -> Vec<String> {
 }
 
 /// The files that a text extends. Other lines may not be valid TOML yet.
-fn extended(text: &str) -> Vec<String> {
+fn extended_files(text: &str) -> Vec<String> {
     let head = sections(text).next().unwrap_or_default();
     let mut at = 0;
     let mut lines = head.split_inclusive('\n').map(|line| {
@@ -103,7 +103,7 @@ fn extended(text: &str) -> Vec<String> {
     // A list may span several lines.
     let ends = std::iter::once(end).chain(lines.map(|(_, end, _)| end));
     let table = ends
-        .take(MOST)
+        .take(MAX_NAMES)
         .find_map(|end| head[start..end].parse::<Table>().ok());
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match table.and_then(|mut it| it.remove("extends")) {
@@ -117,20 +117,27 @@ fn extended(text: &str) -> Vec<String> {
 /// them.
 fn files(on: &dyn Files, folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    look(on, folder, "", DEEPEST_FOLDER, wanted, &mut found);
+    search_folder(on, folder, "", MAX_FOLDER_DEPTH, wanted, &mut found);
     if let Some(above) = folder.parent() {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let mut beside = Vec::new();
-        look(on, above, "../", DEEPEST_FOLDER - 1, wanted, &mut beside);
+        let mut siblings = Vec::new();
+        search_folder(
+            on,
+            above,
+            "../",
+            MAX_FOLDER_DEPTH - 1,
+            wanted,
+            &mut siblings,
+        );
         let own = format!("../{name}");
-        beside.retain(|it| !Path::new(it).starts_with(&own));
-        found.append(&mut beside);
+        siblings.retain(|it| !Path::new(it).starts_with(&own));
+        found.append(&mut siblings);
     }
-    found.truncate(MOST);
+    found.truncate(MAX_NAMES);
     found
 }
 
-fn look(
+fn search_folder(
     on: &dyn Files,
     folder: &Path,
     prefix: &str,
@@ -148,7 +155,7 @@ fn look(
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        if name.starts_with('.') || name == "target" || found.len() >= MOST {
+        if name.starts_with('.') || name == "target" || found.len() >= MAX_NAMES {
             continue;
         }
         let shown = format!("{prefix}{name}");
@@ -156,7 +163,7 @@ fn look(
             found.push(shown.clone());
         }
         if depth > 0 && is_folder(on, &path) {
-            look(on, &path, &format!("{shown}/"), depth - 1, wanted, found);
+            search_folder(on, &path, &format!("{shown}/"), depth - 1, wanted, found);
         }
     }
 }

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_in_what_is_no_toml_yet() {
+    fn cursor_position_is_found_in_incomplete_toml() {
         is("na|", At::Key, "", "na");
         is("[ch|", At::Header, "", "ch");
         is("[[gpp.sr|]]\n", At::Header, "", "gpp.sr");

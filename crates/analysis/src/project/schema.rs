@@ -21,40 +21,40 @@ pub fn root() -> Node {
 impl Node {
     /// The node, what it refers to, and its alternatives. The entries of a list have the path of
     /// the list.
-    fn ways(self) -> Vec<&'static Value> {
-        let mut ways = self.ways_of_one();
+    fn subschemas(self) -> Vec<&'static Value> {
+        let mut subschemas = self.own_subschemas();
         let mut at = 0;
-        while at < ways.len() {
-            if let Some(entry) = ways[at].get("items") {
-                ways.extend(Self(entry).ways_of_one());
+        while at < subschemas.len() {
+            if let Some(entry) = subschemas[at].get("items") {
+                subschemas.extend(Self(entry).own_subschemas());
             }
             at += 1;
         }
-        ways
+        subschemas
     }
 
-    /// Like [`Self::ways`], without the entries of lists.
-    fn ways_of_one(self) -> Vec<&'static Value> {
-        let mut ways = vec![self.0];
+    /// Like [`Self::subschemas`], without the entries of lists.
+    fn own_subschemas(self) -> Vec<&'static Value> {
+        let mut subschemas = vec![self.0];
         let mut at = 0;
-        while at < ways.len() {
-            let way = ways[at];
+        while at < subschemas.len() {
+            let way = subschemas[at];
             at += 1;
             if let Some(name) = way.get("$ref").and_then(Value::as_str) {
-                ways.extend(SCHEMA.pointer(name.trim_start_matches('#')));
+                subschemas.extend(SCHEMA.pointer(name.trim_start_matches('#')));
             }
             for key in ["anyOf", "oneOf", "allOf"] {
-                ways.extend(way.get(key).and_then(Value::as_array).into_iter().flatten());
+                subschemas.extend(way.get(key).and_then(Value::as_array).into_iter().flatten());
             }
         }
-        ways
+        subschemas
     }
 
     /// The keys below it.
     #[must_use]
     pub fn keys(self) -> Vec<(&'static str, Self)> {
-        let ways = self.ways().into_iter();
-        let objects = ways.filter_map(|it| it.get("properties")?.as_object());
+        let subschemas = self.subschemas().into_iter();
+        let objects = subschemas.filter_map(|it| it.get("properties")?.as_object());
         objects
             .flatten()
             .map(|(key, node)| (key.as_str(), Self(node)))
@@ -66,10 +66,10 @@ impl Node {
     pub fn key(self, name: &str) -> Option<Self> {
         let own = self.keys().into_iter().find(|(key, _)| *key == name);
         own.map(|(_, node)| node).or_else(|| {
-            let mut ways = self.ways().into_iter();
+            let mut subschemas = self.subschemas().into_iter();
             // Keys that are arbitrary names: of defines and import variables.
-            let any =
-                ways.find_map(|it| it.get("additionalProperties").filter(|it| it.is_object()));
+            let any = subschemas
+                .find_map(|it| it.get("additionalProperties").filter(|it| it.is_object()));
             any.map(Self)
         })
     }
@@ -83,32 +83,33 @@ impl Node {
     /// The key's meaning, from the comment in its source.
     #[must_use]
     pub fn text(self) -> Option<&'static str> {
-        let mut ways = self.ways().into_iter();
-        ways.find_map(|it| it.get("description")?.as_str())
+        let mut subschemas = self.subschemas().into_iter();
+        subschemas.find_map(|it| it.get("description")?.as_str())
     }
 
     /// Whether it can be a section of a single table, and of an array of tables.
     #[must_use]
     pub fn section(self) -> (bool, bool) {
-        let is_table = |ways: &[&Value]| ways.iter().any(|it| it.get("properties").is_some());
-        let one = self.ways_of_one();
+        let is_table =
+            |subschemas: &[&Value]| subschemas.iter().any(|it| it.get("properties").is_some());
+        let one = self.own_subschemas();
         let mut entries = one.iter().filter_map(|it| it.get("items"));
-        let several = entries.any(|entry| is_table(&Self(entry).ways_of_one()));
+        let several = entries.any(|entry| is_table(&Self(entry).own_subschemas()));
         (is_table(&one), several)
     }
 
     /// The kind of thing that a text in it names (`x-names`).
     #[must_use]
     pub fn names(self) -> Option<&'static str> {
-        let mut ways = self.ways().into_iter();
-        ways.find_map(|it| it.get(schema::NAMES)?.as_str())
+        let mut subschemas = self.subschemas().into_iter();
+        subschemas.find_map(|it| it.get(schema::NAMES)?.as_str())
     }
 
     /// The possible values, if they are listed, each with its meaning.
     #[must_use]
     pub fn values(self) -> Vec<(String, &'static str)> {
         let mut values = Vec::new();
-        for way in self.ways() {
+        for way in self.subschemas() {
             let text = way.get("description").and_then(Value::as_str);
             let text = text.unwrap_or_default();
             let listed = way.get("enum").and_then(Value::as_array);
@@ -136,7 +137,7 @@ impl Node {
                     .as_array()
                     .is_some_and(|it| it.contains(&"string".into()))
         };
-        self.ways()
+        self.subschemas()
             .into_iter()
             .any(|it| is(&it["type"]) || it.get("enum").is_some() || it.get("const").is_some())
     }
@@ -145,7 +146,7 @@ impl Node {
     #[must_use]
     pub fn kind(self) -> String {
         let mut kinds: Vec<String> = Vec::new();
-        for way in self.ways() {
+        for way in self.subschemas() {
             let types = way.get("type");
             let one = types.and_then(Value::as_str).into_iter();
             let several = types.and_then(Value::as_array).into_iter().flatten();

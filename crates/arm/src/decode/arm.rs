@@ -22,7 +22,7 @@ const fn register(word: u32, low: u32) -> u8 {
     (word >> low & 15) as u8
 }
 
-const OPEN: Operation = Operation::Unpredictable(Unpredictable::Registers);
+const UNPREDICTABLE: Operation = Operation::Unpredictable(Unpredictable::Registers);
 
 /// Whether any of the registers is PC.
 fn any_pc(registers: &[u8]) -> bool {
@@ -101,7 +101,7 @@ fn zero(word: u32) -> Operation {
             let operand = Operand::ShiftedBy { rm, shift, rs };
             let used = [register(word, 12), register(word, 16), rm, rs];
             if any_pc(&used) {
-                return OPEN;
+                return UNPREDICTABLE;
             }
             data(word, operand)
         } else {
@@ -174,7 +174,7 @@ fn multiply_or_swap(word: u32) -> Operation {
         op @ (0b0000 | 0b0001) => {
             let accumulate = op == 1;
             if any_pc(&[rd, rs, rm]) || accumulate && rn == 15 {
-                return OPEN;
+                return UNPREDICTABLE;
             }
             Operation::Multiply {
                 set,
@@ -187,7 +187,7 @@ fn multiply_or_swap(word: u32) -> Operation {
         }
         0b0100..=0b0111 => {
             if any_pc(&[rd, rn, rs, rm]) || rd == rn {
-                return OPEN;
+                return UNPREDICTABLE;
             }
             Operation::MultiplyLong {
                 set,
@@ -203,7 +203,7 @@ fn multiply_or_swap(word: u32) -> Operation {
             // SWP has its base where a multiplication has its destination.
             let (base, rd) = (rd, rn);
             if any_pc(&[base, rd, rm]) || base == rd || base == rm {
-                return OPEN;
+                return UNPREDICTABLE;
             }
             Operation::Swap {
                 byte: bit(word, 22),
@@ -226,7 +226,7 @@ fn index(word: u32) -> Index {
 }
 
 /// Whether the registers of a load or store make it unpredictable.
-fn open_access(address: Address, rd: u8, also: u8) -> bool {
+fn is_unpredictable_access(address: Address, rd: u8, also: u8) -> bool {
     let changes_base = address.index != Index::Offset;
     let offset_pc = matches!(address.offset, Offset::Register { rm: 15, .. });
     offset_pc || changes_base && (address.rn == 15 || address.rn == rd || address.rn == also)
@@ -260,8 +260,8 @@ fn halfword(word: u32) -> Operation {
     let last = if double { rd + 1 } else { rd };
     // Post-indexed with the writeback bit set: the user mode forms, which words have and halfwords do not.
     let user = !bit(word, 24) && bit(word, 21);
-    if user || last == 15 || open_access(address, rd, last) {
-        return OPEN;
+    if user || last == 15 || is_unpredictable_access(address, rd, last) {
+        return UNPREDICTABLE;
     }
     let user = false;
     let load_as = |width| Operation::Load {
@@ -291,12 +291,12 @@ fn miscellaneous(word: u32) -> Operation {
     let (rd, rn) = (register(word, 12), register(word, 16));
     let rm = register(word, 0);
     match (bits(word, 7, 4), op) {
-        (0b0000, 0b00 | 0b10) if rd == 15 => OPEN,
+        (0b0000, 0b00 | 0b10) if rd == 15 => UNPREDICTABLE,
         (0b0000, 0b00 | 0b10) => Operation::ReadStatus {
             saved: bit(word, 22),
             rd,
         },
-        (0b0000, _) | (0b0011, 0b01) if rm == 15 => OPEN,
+        (0b0000, _) | (0b0011, 0b01) if rm == 15 => UNPREDICTABLE,
         (0b0000, _) => Operation::WriteStatus {
             saved: bit(word, 22),
             fields: rn,
@@ -304,9 +304,9 @@ fn miscellaneous(word: u32) -> Operation {
         },
         (0b0001, 0b01) => Operation::BranchExchange { link: false, rm },
         (0b0011, 0b01) => Operation::BranchExchange { link: true, rm },
-        (0b0001, 0b11) if any_pc(&[rd, rm]) => OPEN,
+        (0b0001, 0b11) if any_pc(&[rd, rm]) => UNPREDICTABLE,
         (0b0001, 0b11) => Operation::CountLeadingZeros { rd, rm },
-        (0b0101, _) if any_pc(&[rd, rn, rm]) => OPEN,
+        (0b0101, _) if any_pc(&[rd, rn, rm]) => UNPREDICTABLE,
         (0b0101, _) => Operation::Saturate {
             op: [
                 Saturating::Add,
@@ -318,7 +318,7 @@ fn miscellaneous(word: u32) -> Operation {
             rn,
             rm,
         },
-        (0b0111, 0b01) if word >> 28 != 14 => OPEN,
+        (0b0111, 0b01) if word >> 28 != 14 => UNPREDICTABLE,
         (0b0111, 0b01) => Operation::Breakpoint {
             comment: (bits(word, 19, 8) << 4 | bits(word, 3, 0)) as u16,
         },
@@ -343,7 +343,7 @@ fn multiply_halves(word: u32, op: u32) -> Operation {
         || kind.accumulates() && rn == 15
         || kind == HalfMultiply::Smlal && rd == rn
     {
-        return OPEN;
+        return UNPREDICTABLE;
     }
     Operation::MultiplyHalves {
         kind,
@@ -390,8 +390,8 @@ fn single(word: u32) -> Operation {
     let address = single_address(word);
     let rd = register(word, 12);
     let byte = bit(word, 22);
-    if byte && rd == 15 || open_access(address, rd, rd) {
-        return OPEN;
+    if byte && rd == 15 || is_unpredictable_access(address, rd, rd) {
+        return UNPREDICTABLE;
     }
     let width = if byte { Width::Byte } else { Width::Word };
     let user = !bit(word, 24) && bit(word, 21);
@@ -415,7 +415,7 @@ fn block(word: u32) -> Operation {
         || block.list == 0
         || block.writeback && (base_open || block.caret && !returns)
     {
-        return OPEN;
+        return UNPREDICTABLE;
     }
     if load {
         Operation::LoadBlock(block)
@@ -437,7 +437,7 @@ fn coprocessor(word: u32) -> Operation {
     if bit(word, 20) {
         Operation::ReadCoprocessor { rd, register }
     } else if rd == 15 {
-        OPEN
+        UNPREDICTABLE
     } else {
         Operation::WriteCoprocessor { rd, register }
     }

@@ -10,7 +10,7 @@ const SP: u8 = 13;
 const LR: u8 = 14;
 const PC: u8 = 15;
 
-const OPEN: Operation = Operation::Unpredictable(Unpredictable::Registers);
+const UNPREDICTABLE: Operation = Operation::Unpredictable(Unpredictable::Registers);
 
 /// Decodes a halfword in Thumb state.
 #[must_use]
@@ -152,7 +152,7 @@ fn operation(word: u32) -> Operation {
                 caret: false,
             };
             if list == 0 || !load && list & base != 0 && list & (base - 1) != 0 {
-                OPEN
+                UNPREDICTABLE
             } else if load {
                 Operation::LoadBlock(block)
             } else {
@@ -236,12 +236,12 @@ fn high_registers(word: u32) -> Operation {
     };
     match word >> 8 & 3 {
         0 => data(DataOp::Add, false),
-        1 if rd == PC => OPEN,
+        1 if rd == PC => UNPREDICTABLE,
         1 => data(DataOp::Cmp, true),
         2 => data(DataOp::Mov, false),
-        _ if word & 7 != 0 => OPEN,
+        _ if word & 7 != 0 => UNPREDICTABLE,
         _ if word & 0x80 == 0 => Operation::BranchExchange { link: false, rm },
-        _ if rm == PC => OPEN,
+        _ if rm == PC => UNPREDICTABLE,
         _ => Operation::BranchExchange { link: true, rm },
     }
 }
@@ -272,7 +272,7 @@ fn stack(word: u32) -> Operation {
         },
         0b0100 | 0b0101 if with(LR) != 0 => Operation::StoreBlock(block(with(LR), false)),
         0b1100 | 0b1101 if with(PC) != 0 => Operation::LoadBlock(block(with(PC), true)),
-        0b0100 | 0b1100 => OPEN,
+        0b0100 | 0b1100 => UNPREDICTABLE,
         0b1110 => Operation::Breakpoint { comment: list },
         _ => Operation::Undefined(word),
     }

@@ -39,7 +39,7 @@ impl Cpu {
         self.spend((u32::from(self.timing.block) + block.list.count_ones()).saturating_sub(1));
     }
 
-    fn block_made(&mut self, lowest: u32) -> Outcome {
+    fn block_outcome(&mut self, lowest: u32) -> Outcome {
         if lowest & 3 == 0 {
             Outcome::Access
         } else {
@@ -93,10 +93,10 @@ impl Cpu {
             } else {
                 self.exchange(values[15]);
             }
-            self.block_made(lowest);
+            self.block_outcome(lowest);
             return Ok(Outcome::Status);
         }
-        Ok(self.block_made(lowest))
+        Ok(self.block_outcome(lowest))
     }
 
     #[inline(never)]
@@ -127,6 +127,6 @@ impl Cpu {
         if block.writeback {
             self.registers.set(block.rn, base);
         }
-        Ok(self.block_made(lowest))
+        Ok(self.block_outcome(lowest))
     }
 }

@@ -10,16 +10,16 @@ impl Cpu {
     /// Spends the time of a taken branch at PC with a constant offset.
     #[inline(always)]
     fn spend_branch(&mut self) {
-        let foreseen =
-            self.system.control & PREDICTION != 0 && self.pipeline.foresees(self.pc, true);
-        if !foreseen {
-            self.spend_unforeseen();
+        let is_predicted = self.system.control & PREDICTION != 0
+            && self.pipeline.predicted_correctly(self.pc, true);
+        if !is_predicted {
+            self.spend_misprediction();
         }
     }
 
     /// Spends the time of a mispredicted branch.
     #[inline(always)]
-    pub(super) fn spend_unforeseen(&mut self) {
+    pub(super) fn spend_misprediction(&mut self) {
         let further = if self.thumb() {
             self.timing.thumb_branch
         } else {
@@ -61,7 +61,7 @@ impl Cpu {
     }
 
     pub(super) fn branch_to_thumb(&mut self, offset: i32) -> Outcome {
-        self.spend_unforeseen();
+        self.spend_misprediction();
         self.link();
         self.next = self.registers.get(15).wrapping_add_signed(offset);
         self.cpsr |= T;
@@ -70,7 +70,7 @@ impl Cpu {
 
     #[inline(always)]
     pub(super) fn branch_exchange(&mut self, link: bool, rm: u8) -> Outcome {
-        self.spend_unforeseen();
+        self.spend_misprediction();
         let target = self.registers.get(rm);
         if link {
             self.link();
@@ -86,7 +86,7 @@ impl Cpu {
     pub(super) fn link_suffix(&mut self, exchange: bool, offset: u32) -> Outcome {
         let target = self.registers.get(14).wrapping_add(offset);
         if exchange {
-            self.spend_unforeseen();
+            self.spend_misprediction();
         } else {
             self.spend_branch();
         }

@@ -147,7 +147,7 @@ impl Cpu {
         let latency = cost + u32::from(self.timing.load_to_use);
         self.pipeline.result(rd, latency);
         self.pipeline.result(rd + 1, latency + more + 1);
-        Ok(self.double_made(at))
+        Ok(self.double_outcome(at))
     }
 
     pub(super) fn store_double<B: Bus>(
@@ -168,10 +168,10 @@ impl Cpu {
         self.spend(cost + more);
         self.take_cycles(self.timing.store_double);
         self.write_back(address, base);
-        Ok(self.double_made(at))
+        Ok(self.double_outcome(at))
     }
 
-    fn double_made(&mut self, at: u32) -> Outcome {
+    fn double_outcome(&mut self, at: u32) -> Outcome {
         if at & 7 == 0 {
             Outcome::Access
         } else {

@@ -8,12 +8,12 @@ use crate::instruction::Operand;
 use crate::status::{C, MODE, Mode, N, Q, T, V, Z};
 
 /// The implemented bits of a status register.
-const THERE: u32 = N | Z | C | V | Q | 0xff;
+const IMPLEMENTED: u32 = N | Z | C | V | Q | 0xff;
 
 impl Cpu {
     /// Sets CPSR, including mode and state. An invalid mode leaves the mode unchanged and is reported as an event.
     pub(crate) fn change_status(&mut self, value: u32) {
-        let mut value = value & THERE;
+        let mut value = value & IMPLEMENTED;
         if let Some(mode) = Mode::from_bits(value) {
             self.registers.switch(mode);
         } else {
@@ -52,7 +52,7 @@ impl Cpu {
         let control = fields & 1 != 0;
         let mut mask = (0..4).fold(0, |mask, field| {
             mask | (u32::from(fields >> field & 1) * 0xff) << (8 * field)
-        }) & THERE;
+        }) & IMPLEMENTED;
         self.take_cycles(if control {
             self.timing.write_status
         } else {

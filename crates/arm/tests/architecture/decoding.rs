@@ -276,7 +276,7 @@ fn check(found: &BTreeMap<(&'static str, String), (u32, u32)>) {
 }
 
 #[test]
-fn arm_words_decode_to_the_same_mnemonics() {
+fn arm_mnemonics_match_the_reference_decoder() {
     let decoder = InstDecoder::armv5().allow_nonconforming(true);
     let mut random = Random::new(5);
     let words = (0..cases(300_000)).map(|_| random.word());
@@ -288,7 +288,7 @@ fn arm_words_decode_to_the_same_mnemonics() {
 }
 
 #[test]
-fn thumb_halfwords_decode_to_the_same_mnemonics() {
+fn thumb_mnemonics_match_the_reference_decoder() {
     let decoder = InstDecoder::armv5().with_thumb_mode(true);
     // From 11101 on, there are halves of BL and BLX, and of the long instructions of Thumb-2.
     let found = differences((0..0b11101 << 11).map(|half: u16| {

@@ -49,11 +49,11 @@ fn compare(order: ByteOrder, count: usize) {
 }
 
 #[test]
-fn random_instructions_do_what_they_do_in_qemu() {
+fn random_instructions_match_qemu() {
     compare(ByteOrder::Little, cases(100_000) as usize);
 }
 
 #[test]
-fn random_instructions_do_what_they_do_in_qemu_with_big_endian_memory() {
+fn random_instructions_match_qemu_in_big_endian_mode() {
     compare(ByteOrder::Big, cases(50_000) as usize);
 }

@@ -17,7 +17,7 @@ fn exception(kind: Exception, address: u32, word: u32) -> Option<Event> {
     })
 }
 
-fn open(why: Unpredictable) -> Option<Event> {
+fn unpredictable(why: Unpredictable) -> Option<Event> {
     Some(Event::Unpredictable {
         why,
         address: START,
@@ -25,7 +25,7 @@ fn open(why: Unpredictable) -> Option<Event> {
 }
 
 #[test]
-fn a_software_interrupt_goes_to_its_vector_and_back() {
+fn software_interrupt_enters_its_vector_and_returns() {
     let mut machine = Machine::new(&[SWI, NOP]);
     machine.memory.words[2] = 0xe1b0_f00e; // movs pc, lr
     machine
@@ -73,7 +73,7 @@ fn exceptions_in_thumb_state_link_to_the_right_instruction() {
 }
 
 #[test]
-fn interrupts_wait_until_they_are_unmasked() {
+fn interrupts_are_pending_until_unmasked() {
     // mrs r0, cpsr; bic r0, r0, #0x80; msr cpsr_c, r0; nop
     let mut machine = Machine::new(&[0xe10f_0000, 0xe3c0_0080, 0xe121_f000, NOP]);
     machine.memory.words[6] = 0xe25e_f004; // subs pc, lr, #4
@@ -96,7 +96,7 @@ fn interrupts_wait_until_they_are_unmasked() {
 }
 
 #[test]
-fn a_fast_interrupt_has_registers_of_its_own() {
+fn fast_interrupt_uses_banked_registers() {
     let mut machine = Machine::new(&[NOP]);
     machine.memory.words[7] = 0xe3a0_8005; // mov r8, #5
     machine.cpu.set_register(8, 1);
@@ -112,7 +112,7 @@ fn a_fast_interrupt_has_registers_of_its_own() {
 }
 
 #[test]
-fn vectors_are_where_they_were_set() {
+fn exception_vectors_follow_base_and_high_vectors_bit() {
     let mut machine = Machine::new(&[SWI]);
     machine.cpu.set_vectors(0x400);
     machine.step();
@@ -125,7 +125,7 @@ fn vectors_are_where_they_were_set() {
 }
 
 #[test]
-fn an_unaligned_word_is_rotated() {
+fn unaligned_word_load_is_rotated() {
     for order in [ByteOrder::Big, ByteOrder::Little] {
         for low in 0..4 {
             // ldr r1, [r0]
@@ -140,7 +140,7 @@ fn an_unaligned_word_is_rotated() {
 }
 
 #[test]
-fn an_unaligned_swap_rotates_what_it_loads() {
+fn unaligned_swap_rotates_the_loaded_word() {
     for low in 0..4 {
         // swp r1, r2, [r0]
         let mut machine = Machine::new(&[0xe100_1092]);
@@ -155,7 +155,7 @@ fn an_unaligned_swap_rotates_what_it_loads() {
 }
 
 #[test]
-fn other_unaligned_accesses_are_told() {
+fn other_unaligned_accesses_are_reported() {
     for (word, why) in [
         (0xe1d0_10b0, Unpredictable::UnalignedHalf), // ldrh r1, [r0]
         (0xe1c0_10b0, Unpredictable::UnalignedHalf), // strh r1, [r0]
@@ -166,13 +166,13 @@ fn other_unaligned_accesses_are_told() {
     ] {
         let mut machine = Machine::new(&[word]);
         machine.cpu.set_register(0, 0x201);
-        assert_eq!(machine.step().1, open(why), "{word:08x}");
+        assert_eq!(machine.step().1, unpredictable(why), "{word:08x}");
         assert_eq!(machine.cpu.pc(), START + 4);
     }
 }
 
 #[test]
-fn with_alignment_checked_unaligned_accesses_abort() {
+fn unaligned_accesses_abort_with_alignment_checking() {
     // mrc p15, 0, r1, c1, c0, 0; orr r1, r1, #2; mcr p15, 0, r1, c1, c0, 0; ldr r2, [r0], #4
     let mut machine = Machine::new(&[0xee11_1f10, 0xe381_1002, 0xee01_1f10, 0xe490_2004]);
     // mrc p15, 0, r3, c5, c0, 0; mrc p15, 0, r4, c6, c0, 0
@@ -191,7 +191,7 @@ fn with_alignment_checked_unaligned_accesses_abort() {
 }
 
 #[test]
-fn a_refused_access_changes_nothing_and_is_begun_again() {
+fn refused_access_leaves_state_unchanged_and_can_be_retried() {
     for word in [
         0xe5b0_1004, // ldr r1, [r0, #4]!
         0xe4a0_1004, // strt r1, [r0], #4
@@ -222,7 +222,7 @@ fn a_refused_access_changes_nothing_and_is_begun_again() {
 }
 
 #[test]
-fn registers_of_user_mode_are_moved_with_a_caret() {
+fn block_transfer_with_caret_moves_user_registers() {
     // stm r0, {r8, sp}^; ldm r1, {r9, lr}^
     let mut machine = Machine::new(&[0xe8c0_2100, 0xe8d1_4200]);
     machine.cpu.set_cpsr(Mode::Fiq.bits());
@@ -239,7 +239,7 @@ fn registers_of_user_mode_are_moved_with_a_caret() {
 }
 
 #[test]
-fn code_is_read_again_when_its_cache_is_invalidated() {
+fn invalidating_the_code_cache_refetches_code() {
     // mov r0, #1; (again) mcr p15, 0, r0, c7, c5, 0; b to the first
     let mut machine = Machine::new(&[0xe3a0_0001, 0xee07_0f15, 0xeaff_fffc]);
     machine.steps(1);
@@ -256,7 +256,7 @@ fn code_is_read_again_when_its_cache_is_invalidated() {
 }
 
 #[test]
-fn coprocessors_are_undefined_to_user_mode_and_where_there_are_none() {
+fn coprocessor_access_is_undefined_in_user_mode_or_without_coprocessor() {
     let id = 0xee10_0f10; // mrc p15, 0, r0, c0, c0, 0
     let mut machine = Machine::new(&[id]);
     machine.steps(1);
@@ -273,7 +273,7 @@ fn coprocessors_are_undefined_to_user_mode_and_where_there_are_none() {
 }
 
 #[test]
-fn waiting_for_an_interrupt_is_an_event() {
+fn wait_for_interrupt_ends_the_run_with_an_event() {
     // mcr p14, 0, r0, c7, c0, 0; mcr p15, 0, r0, c7, c0, 4, which is the bus's
     let mut machine = Machine::new(&[0xee07_0e10, 0xee07_0f90]);
     machine.memory.waits = true;
@@ -285,13 +285,13 @@ fn waiting_for_an_interrupt_is_an_event() {
 }
 
 #[test]
-fn modes_that_are_none_and_saved_status_of_none_are_told() {
+fn invalid_modes_and_missing_spsr_are_reported() {
     // msr cpsr_c, #0xd4
     let mut machine = Machine::new(&[0xe321_f0d4]);
-    assert_eq!(machine.step().1, open(Unpredictable::Mode));
+    assert_eq!(machine.step().1, unpredictable(Unpredictable::Mode));
     assert_eq!(machine.cpu.mode(), Mode::Supervisor);
     // mrs r0, spsr
     let mut machine = Machine::new(&[0xe14f_0000]);
     machine.cpu.set_cpsr(Mode::System.bits());
-    assert_eq!(machine.step().1, open(Unpredictable::Mode));
+    assert_eq!(machine.step().1, unpredictable(Unpredictable::Mode));
 }

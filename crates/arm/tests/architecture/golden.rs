@@ -89,7 +89,7 @@ fn parse(line: &str, before: [u32; WINDOW_WORDS]) -> (Case, After) {
 }
 
 #[test]
-fn kept_cases_become_what_qemu_made_of_them() {
+fn recorded_cases_match_qemu_results() {
     for (file, order, of_each) in FILES {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         if std::env::var_os("NPSIM_UPDATE_GOLDEN").is_some() && harness::available(order) {

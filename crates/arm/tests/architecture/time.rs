@@ -5,7 +5,7 @@ use npsim_arm::{Line, RunEnd};
 use crate::machine::{Machine, START};
 
 #[test]
-fn a_loaded_register_is_waited_for() {
+fn load_use_delay_stalls_a_dependent_instruction() {
     // ldr r1, [r0]; add r2, r1, #1
     let mut machine = Machine::new(&[0xe590_1000, 0xe281_2001]);
     assert_eq!(machine.steps(2), [1, 3]);
@@ -19,7 +19,7 @@ fn a_loaded_register_is_waited_for() {
 }
 
 #[test]
-fn a_product_takes_longer_the_larger_its_multiplier() {
+fn multiply_latency_grows_with_the_multiplier() {
     for (multiplier, cycles) in [(0x7fff, 2), (0xffff_8000, 2), (0x8000, 3), (0x0800_0000, 4)] {
         // mul r2, r0, r1; mov r3, r2
         let mut machine = Machine::new(&[0xe002_0190, 0xe1a0_3002]);
@@ -29,7 +29,7 @@ fn a_product_takes_longer_the_larger_its_multiplier() {
 }
 
 #[test]
-fn products_of_halves_issue_and_end_as_the_core_s() {
+fn halfword_multiplies_have_xscale_issue_and_result_latency() {
     // smlalbb r2, r3, r0, r1; mov r4, r2: the low half is available after two cycles, which the issue takes.
     let mut machine = Machine::new(&[0xe143_2180, 0xe1a0_4002]);
     assert_eq!(machine.steps(2), [2, 1]);
@@ -45,14 +45,14 @@ fn products_of_halves_issue_and_end_as_the_core_s() {
 }
 
 #[test]
-fn registers_moved_in_a_block_take_a_cycle_each() {
+fn block_transfer_takes_a_cycle_per_register() {
     // ldm r0, {r1-r4}; add r5, r4, r1
     let mut machine = Machine::new(&[0xe890_001e, 0xe084_5001]);
     assert_eq!(machine.steps(2), [6, 1]);
 }
 
 #[test]
-fn a_loop_pays_for_its_first_branch_and_its_last() {
+fn loop_mispredicts_only_its_first_and_last_branch() {
     // mov r0, #10; subs r0, r0, #1; bne; nop
     let mut machine = Machine::new(&[0xe3a0_000a, 0xe250_0001, 0x1aff_fffd, 0xe1a0_0000]);
     let cycles = machine.steps(21);
@@ -61,7 +61,7 @@ fn a_loop_pays_for_its_first_branch_and_its_last() {
 }
 
 #[test]
-fn a_loaded_pc_takes_longer_the_more_registers_come_with_it() {
+fn pc_load_latency_grows_with_the_register_count() {
     // ldr pc, [r0]; ldm r0, {r1, pc}; ldm r0, {r1-r7, pc}
     for (word, cycles) in [(0xe590_f000, 8), (0xe890_8002, 10), (0xe890_80fe, 15)] {
         let mut machine = Machine::new(&[word]);
@@ -70,14 +70,14 @@ fn a_loaded_pc_takes_longer_the_more_registers_come_with_it() {
 }
 
 #[test]
-fn a_shift_through_the_carry_takes_a_cycle_more() {
+fn rrx_and_register_shifts_take_an_extra_cycle() {
     // mov r1, r0, rrx; mov r1, r0, lsl r2; mov r1, r0, lsl #1
     let mut machine = Machine::new(&[0xe1a0_1060, 0xe1a0_1210, 0xe1a0_1080]);
     assert_eq!(machine.steps(3), [2, 2, 1]);
 }
 
 #[test]
-fn an_unforeseen_branch_takes_a_cycle_more_in_thumb() {
+fn mispredicted_thumb_branch_takes_an_extra_cycle() {
     // add r0, pc, #1; bx r0; b to the next but one
     let mut machine = Machine::new(&[0xe28f_0001, 0xe12f_ff10, 0xe7ff_e7ff]);
     assert_eq!(machine.steps(3), [1, 5, 6]);
@@ -98,7 +98,7 @@ const PROGRAM: [u32; 10] = [
 ];
 
 #[test]
-fn steps_portions_and_a_copy_give_the_same_state() {
+fn stepped_and_restored_runs_match_an_uninterrupted_run() {
     let mut whole = Machine::new(&PROGRAM);
     whole.cpu.set_register(3, 12345);
     let mut portions = whole.clone();
@@ -122,7 +122,7 @@ fn steps_portions_and_a_copy_give_the_same_state() {
 }
 
 #[test]
-fn a_refused_access_keeps_the_cycles_that_were_waited() {
+fn refused_access_keeps_the_stall_cycles_already_spent() {
     // ldr r1, [r0]; str r1, [r2], whose store is refused once
     let program = [0xe590_1000, 0xe582_1000];
     let mut machine = Machine::new(&program);

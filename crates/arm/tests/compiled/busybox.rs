@@ -64,7 +64,7 @@ read first second; echo "$second, $first"
 "#;
 
 #[test]
-fn busybox_writes_what_it_writes_in_qemu() {
+fn busybox_matches_qemu_output() {
     let Some(program) = busybox() else { return };
     if !qemu::available("qemu-arm") {
         return;

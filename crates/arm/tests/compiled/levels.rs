@@ -20,7 +20,7 @@ fn sources() -> (PathBuf, Vec<PathBuf>) {
 }
 
 #[test]
-fn compiled_programs_write_what_they_write_in_qemu() {
+fn compiled_programs_match_qemu_output() {
     if !qemu::available(COMPILER) || !qemu::available("qemu-arm") {
         return;
     }

@@ -296,12 +296,12 @@ impl<'a> Emitter<'a> {
         import: u32,
     ) -> Result<i64, Diagnostic> {
         constant::resolve(expression, place, |reference| {
-            self.referred(reference, scope, |_| Ok(import))
+            self.reference_value(reference, scope, |_| Ok(import))
         })
     }
 
     /// Returns the number that a name in an expression stands for.
-    fn referred(
+    fn reference_value(
         &self,
         reference: &SymbolReference,
         scope: usize,
@@ -391,7 +391,7 @@ impl<'a> Emitter<'a> {
             })
         };
         constant::resolve(value, place, |reference| {
-            self.referred(reference, scope, import)
+            self.reference_value(reference, scope, import)
         })
         .and_then(|value| initial_value(value, place))
     }

@@ -13,7 +13,7 @@ pub(super) fn align(lines: &[Printed<'_>]) -> Vec<String> {
     while let [first, ..] = rest {
         let length = run(rest);
         if length == 0 {
-            aligned.push(alone(first));
+            aligned.push(standalone_comment(first));
             rest = &rest[1..];
             continue;
         }
@@ -31,8 +31,8 @@ pub(super) fn align(lines: &[Printed<'_>]) -> Vec<String> {
 
 /// Returns the number of lines from here on whose comments share a column.
 fn run(lines: &[Printed<'_>]) -> usize {
-    let behind = |line: &Printed<'_>| line.comment.is_some() && !line.code.is_empty();
-    if !lines.first().is_some_and(behind) {
+    let has_trailing_comment = |line: &Printed<'_>| line.comment.is_some() && !line.code.is_empty();
+    if !lines.first().is_some_and(has_trailing_comment) {
         return 0;
     }
     let mut column = 0;
@@ -68,7 +68,7 @@ fn common_column(lines: &[Printed<'_>]) -> usize {
     longest + GAP
 }
 
-fn alone(line: &Printed<'_>) -> String {
+fn standalone_comment(line: &Printed<'_>) -> String {
     match &line.comment {
         Some(Comment {
             text,

@@ -20,7 +20,7 @@ use crate::vocabulary::OPTIONAL_TOKENS;
 /// elsewhere is not an error either, as the definition may supply what the line lacks.
 #[must_use]
 pub fn mistake(text: &str) -> Option<Diagnostic> {
-    if let Some(error) = lone_return(text) {
+    if let Some(error) = stray_carriage_return(text) {
         return Some(error);
     }
     let lines = lex(text, FileId(0), &mut Interner::default());
@@ -39,7 +39,7 @@ pub fn mistake(text: &str) -> Option<Diagnostic> {
                 Role::Closes(_) => depth = depth.saturating_sub(1),
                 Role::Divides(_) | Role::Declares | Role::Stands => {}
             },
-            None if certain && names.are_themselves(&line.tokens) => {
+            None if certain && names.has_only_known_words(&line.tokens) => {
                 if let Err(error) = statement_of(&line.tokens) {
                     return Some(error);
                 }
@@ -51,7 +51,7 @@ pub fn mistake(text: &str) -> Option<Diagnostic> {
 }
 
 /// Returns an error for a carriage return within a line, which does not end the line.
-fn lone_return(text: &str) -> Option<Diagnostic> {
+fn stray_carriage_return(text: &str) -> Option<Diagnostic> {
     let mut returns = text.match_indices('\r').map(|(at, _)| at);
     let ends = |at: usize| text[at..].trim_start_matches('\r').starts_with('\n');
     let at = returns
@@ -94,7 +94,7 @@ impl Names {
 
     /// Whether a line begins with an instruction or a directive, and none of its words can stand
     /// for other text.
-    fn are_themselves(&self, tokens: &[Token]) -> bool {
+    fn has_only_known_words(&self, tokens: &[Token]) -> bool {
         let (_, statement) = split_labels(tokens);
         let known = |word: &str| mnemonic(word).is_some() || DirectiveName::parse(word).is_some();
         match statement {
@@ -103,19 +103,19 @@ impl Names {
             [first, operands @ ..] => {
                 known(&first.text)
                     && !self.defined.contains(&first.text)
-                    && operands.iter().all(|token| self.is_itself(token))
+                    && operands.iter().all(|token| self.is_known_word(token))
             }
             [] => false,
         }
     }
 
-    fn is_itself(&self, token: &Token) -> bool {
+    fn is_known_word(&self, token: &Token) -> bool {
         let word = &*token.text;
         token.kind != TokenKind::Ident
             || !self.defined.contains(word)
                 && (self.declared.contains(word)
                     || physical_register(word).is_some()
-                    || is_of_the_language(word))
+                    || is_language_word(word))
     }
 }
 
@@ -134,7 +134,7 @@ fn declares(tokens: &[Token]) -> bool {
 }
 
 /// Whether a word is an operand or option of instructions by itself.
-fn is_of_the_language(word: &str) -> bool {
+fn is_language_word(word: &str) -> bool {
     const OPERATORS: [&str; 7] = ["A", "B", "AND", "OR", "XOR", "carry", "indirect"];
     let same = |other: &str| other.eq_ignore_ascii_case(word);
     OPERATORS.into_iter().any(same)

@@ -7,7 +7,7 @@ use crate::front::token::{TokenKind, split_labels};
 /// Columns per level.
 const STEP: usize = 4;
 /// Deepest level shown; deeper statements are indented like this one.
-const MOST_LEVELS: usize = 40;
+const MAX_LEVELS: usize = 40;
 
 /// The nesting of scopes and structured directives around a line.
 #[derive(Clone, Copy, Default)]
@@ -55,7 +55,7 @@ pub(super) struct Indentation {
 impl Indentation {
     /// Returns the column of a statement at this point.
     pub fn of_statement(&self) -> usize {
-        STEP * (1 + self.now.structured).min(MOST_LEVELS)
+        STEP * (1 + self.now.structured).min(MAX_LEVELS)
     }
 
     /// Advances past a statement whose layout is kept.

@@ -7,15 +7,15 @@ use crate::front::lexer::{Interner, RawLine, lex};
 use crate::source::FileId;
 
 #[track_caller]
-fn becomes(text: &str, wanted: &str) {
+fn assert_formatted(text: &str, wanted: &str) {
     let formatted = format(text);
     assert_eq!(formatted, wanted);
     assert_eq!(format(&formatted), formatted, "again");
 }
 
 #[test]
-fn labels_blocks_and_directives_go_to_the_margin() {
-    becomes(
+fn labels_blocks_and_directives_start_at_the_margin() {
+    assert_formatted(
         "  #define A 1\n.num_contexts 8\n   .begin\n.reg x\n  loop#:\n\talu[x, x, +, 1]\n\
          br[loop#]\n .end\n",
         "#define A 1\n.num_contexts 8\n.begin\n    .reg x\nloop#:\n    alu[x, x, +, 1]\n    \
@@ -24,8 +24,8 @@ fn labels_blocks_and_directives_go_to_the_margin() {
 }
 
 #[test]
-fn structured_directives_indent_what_they_hold() {
-    becomes(
+fn structured_directives_indent_their_bodies() {
+    assert_formatted(
         ".if (a == 1)\nnop\n.elif(a==2)\n.while   (b > 1)\nnop\n.endw\n.else\nnop\n.endif\nnop\n",
         "    .if (a == 1)\n        nop\n    .elif (a==2)\n        .while (b > 1)\n            \
          nop\n        .endw\n    .else\n        nop\n    .endif\n    nop\n",
@@ -33,8 +33,8 @@ fn structured_directives_indent_what_they_hold() {
 }
 
 #[test]
-fn other_spellings_of_conditions_indent_too() {
-    becomes(
+fn alternative_condition_spellings_are_indented() {
+    assert_formatted(
         ".if_likely_unsigned (a < 1)\nnop\n.elif_signed (b)\nnop\n.endif\n",
         "    .if_likely_unsigned (a < 1)\n        nop\n    .elif_signed (b)\n        nop\n    \
          .endif\n",
@@ -42,8 +42,8 @@ fn other_spellings_of_conditions_indent_too() {
 }
 
 #[test]
-fn arms_of_a_condition_begin_at_one_depth() {
-    becomes(
+fn arms_of_a_condition_start_at_the_same_depth() {
+    assert_formatted(
         "#ifdef A\n.if (a)\n#else\n.if (b)\n#endif\nnop\n.endif\nnop\n",
         "#ifdef A\n    .if (a)\n#else\n    .if (b)\n#endif\n        nop\n    .endif\n    nop\n",
     );
@@ -51,7 +51,7 @@ fn arms_of_a_condition_begin_at_one_depth() {
 
 #[test]
 fn operands_have_one_space_after_each_comma() {
-    becomes(
+    assert_formatted(
         "sram [read,$a ,  base,0 , 2] ,sig_done[ done ]\nname (a,b)\nbr!=ctx[ 0,x# ]\n\
          l# :  alu_shf[a,--,B,b,<<(16-N)]\n",
         "    sram[read, $a, base, 0, 2], sig_done[done]\n    name(a, b)\n    br!=ctx[0, x#]\n\
@@ -60,27 +60,27 @@ fn operands_have_one_space_after_each_comma() {
 }
 
 #[test]
-fn text_after_a_define_keeps_its_space() {
-    becomes(
+fn define_bodies_keep_their_spacing() {
+    assert_formatted(
         "#define F (x)\n#define  G(x)   x + 1\n#define H   1\t; one\n",
         "#define F (x)\n#define  G(x)   x + 1\n#define H   1   ; one\n",
     );
 }
 
 #[test]
-fn comments_of_a_run_stand_in_one_column() {
-    becomes(
+fn consecutive_comments_are_aligned() {
+    assert_formatted(
         "alu[a, b, +, 1] ; one\nnop ; two\n\nnop      ; alone\nbr[x#]\n",
         "    alu[a, b, +, 1]  ; one\n    nop              ; two\n\n    nop  ; alone\n    br[x#]\n",
     );
     // A column that all comments already share is kept.
     let text = "    nop         ; one\n    alu[a, --]  ; two\n                ; and on\n";
-    becomes(text, text);
+    assert_formatted(text, text);
 }
 
 #[test]
-fn comments_between_statements_go_with_them() {
-    becomes(
+fn comments_between_statements_are_indented_with_them() {
+    assert_formatted(
         "; margin\n  ; in the code\nnop\n.if (x)\n ; inner\n nop\n.endif\n",
         "; margin\n    ; in the code\n    nop\n    .if (x)\n        ; inner\n        nop\n    \
          .endif\n",
@@ -88,15 +88,15 @@ fn comments_between_statements_go_with_them() {
 }
 
 #[test]
-fn a_statement_of_many_lines_moves_as_one() {
-    becomes(
+fn multiline_statement_is_indented_as_a_unit() {
+    assert_formatted(
         "alu[a,\n  b, +,\n    c]\n#define X \\\n   1\n",
         "    alu[a,\n      b, +,\n        c]\n#define X \\\n   1\n",
     );
 }
 
 #[test]
-fn deep_blocks_stand_in_a_column_that_can_be_seen() {
+fn indentation_is_capped_at_forty_levels() {
     let deep = ".if (a)\n".repeat(2000) + "nop\n" + &".endif\n".repeat(2000);
     let formatted = format(&deep);
     assert_eq!(format(&formatted), formatted);
@@ -105,21 +105,21 @@ fn deep_blocks_stand_in_a_column_that_can_be_seen() {
 }
 
 #[test]
-fn unreadable_text_keeps_every_byte() {
+fn unparsable_text_is_left_unchanged() {
     let text = "#if 0\n  it isn't   microcode , at all\n#endif\n   /* a\n  b */\n";
-    becomes(text, text);
-    becomes("nop `\n  /* open\n", "nop `\n  /* open\n");
+    assert_formatted(text, text);
+    assert_formatted("nop `\n  /* open\n", "nop `\n  /* open\n");
 }
 
 #[test]
-fn ends_of_lines_stay_what_they_are() {
-    becomes("nop\r\n\r\n x#:", "    nop\r\n\r\nx#:\r\n");
-    becomes("\u{feff}nop", "\u{feff}    nop\n");
-    becomes("", "");
+fn line_endings_are_preserved() {
+    assert_formatted("nop\r\n\r\n x#:", "    nop\r\n\r\nx#:\r\n");
+    assert_formatted("\u{feff}nop", "\u{feff}    nop\n");
+    assert_formatted("", "");
 }
 
 /// Returns what the rest of the assembler sees of a text.
-fn seen(text: &str) -> Vec<String> {
+fn lexed_lines(text: &str) -> Vec<String> {
     let show = |line: &RawLine| {
         // Space is significant only after the name of a macro being defined.
         let joined = line.directive.is_some();
@@ -139,7 +139,7 @@ fn seen(text: &str) -> Vec<String> {
 
 fn check(text: &str) -> Result<(), TestCaseError> {
     let formatted = format(text);
-    prop_assert_eq!(seen(&formatted), seen(text));
+    prop_assert_eq!(lexed_lines(&formatted), lexed_lines(text));
     prop_assert_eq!(format(&formatted), formatted.clone(), "again");
     prop_assert_eq!(text.split('\n').count(), {
         let lines = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -217,7 +217,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn only_white_space_changes(text in source()) {
+    fn formatting_changes_only_white_space(text in source()) {
         check(&text)?;
     }
 }
@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_is_survived(text in "\\PC{0,200}") {
+    fn arbitrary_text_is_handled(text in "\\PC{0,200}") {
         check(&text)?;
     }
 }

@@ -7,14 +7,14 @@ use crate::diagnostic::Diagnostic;
 use crate::directives::{DirectiveName, PreprocessorDirective};
 use crate::front::expression::joins_operands;
 use crate::front::statement::SourcePlace;
-use crate::front::token::{Met, Nesting, Token, TokenKind, spell, split_labels};
+use crate::front::token::{Nesting, NestingEvent, Token, TokenKind, spell, split_labels};
 
 /// The largest constant that an operand holds.
-const SMALL: u64 = 255;
+const MAX_OPERAND_CONSTANT: u64 = 255;
 
 /// Returns the equivalent of a mnemonic of other assemblers.
 #[must_use]
-pub fn written_here(name: &str) -> Option<&'static str> {
+pub fn equivalent_instruction(name: &str) -> Option<&'static str> {
     Some(match name {
         "add" => "alu[dest, a, +, b]",
         "sub" => "alu[dest, a, -, b]",
@@ -45,7 +45,7 @@ pub fn directives(word: &str) -> Vec<&'static str> {
 /// Returns the error for a word that is not an instruction but would be a directive with a mark;
 /// `None` if it would not.
 #[must_use]
-pub fn without_mark(word: &str, place: SourcePlace) -> Option<Diagnostic> {
+pub fn missing_mark_error(word: &str, place: SourcePlace) -> Option<Diagnostic> {
     let meant = directives(word);
     let error = |what: &str| {
         place
@@ -167,14 +167,14 @@ fn instruction_without_brackets(statement: &[Token]) -> Option<Diagnostic> {
     if { operands.iter() }.any(|token| token.is("=")) {
         return None;
     }
-    if let Some(meant) = without_mark(&word, place) {
+    if let Some(meant) = missing_mark_error(&word, place) {
         return Some(meant);
     }
     // A call of an undefined macro.
     if first.joined {
         return None;
     }
-    if let Some(written) = written_here(&word) {
+    if let Some(written) = equivalent_instruction(&word) {
         let error = error(format!("there is no instruction `{word}`"));
         return Some(error.help(format!("write `{written}`")));
     }
@@ -238,8 +238,9 @@ fn operand_count(row: &MnemonicInfo) -> Option<usize> {
 fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
     let mut nesting = Nesting::default();
     tokens.first().filter(|token| token.is("("))?;
-    let close = { tokens.iter() }
-        .position(|token| nesting.meet(token) == Some(Met::Closed) && nesting.depth == 0)?;
+    let close = { tokens.iter() }.position(|token| {
+        nesting.meet(token) == Some(NestingEvent::Closed) && nesting.depth == 0
+    })?;
     (close + 1 == tokens.len()).then(|| &tokens[1..close])
 }
 
@@ -247,7 +248,7 @@ fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
 fn parts(tokens: &[Token]) -> Vec<&[Token]> {
     let mut nesting = Nesting::default();
     tokens
-        .split(|token| nesting.meet(token) == Some(Met::Comma) && nesting.depth == 0)
+        .split(|token| nesting.meet(token) == Some(NestingEvent::Comma) && nesting.depth == 0)
         .collect()
 }
 
@@ -278,8 +279,8 @@ fn assignment(statement: &[Token]) -> Option<Diagnostic> {
             .map(|at| (spell(&value[..at]), value[at].clone(), &value[at + 1..])),
     };
     let written = match sides {
-        None => moved(&target, value),
-        Some((left, operator, right)) => computed(&target, &left, &operator, right),
+        None => move_instruction(&target, value),
+        Some((left, operator, right)) => compute_instruction(&target, &left, &operator, right),
     };
     let Some(written) = written else {
         return Some(error.help("write one instruction per step, as in `alu[a, b, +, c]`"));
@@ -317,7 +318,7 @@ fn split_assignment(statement: &[Token]) -> Option<(&[Token], Option<&Token>, &[
 }
 
 /// Returns an instruction that copies a value to `target`.
-fn moved(target: &str, value: &[Token]) -> Option<String> {
+fn move_instruction(target: &str, value: &[Token]) -> Option<String> {
     match value {
         [number] if matches!(number.kind, TokenKind::Number(_)) => {
             Some(format!("immed[{target}, {}]", number.text))
@@ -332,7 +333,12 @@ fn moved(target: &str, value: &[Token]) -> Option<String> {
 
 /// Returns an instruction that computes `target` from two operands, or two instructions joined by
 /// text if a constant must be loaded first.
-fn computed(target: &str, left: &str, operator: &Token, right: &[Token]) -> Option<String> {
+fn compute_instruction(
+    target: &str,
+    left: &str,
+    operator: &Token,
+    right: &[Token],
+) -> Option<String> {
     let step = operator.is("++") || operator.is("--");
     let right_text = if step { "1".to_owned() } else { spell(right) };
     if !step && !is_operand(right) {
@@ -352,7 +358,7 @@ fn computed(target: &str, left: &str, operator: &Token, right: &[Token]) -> Opti
         _ => return None,
     };
     Some(match right {
-        [number] if matches!(number.kind, TokenKind::Number(n) if n > SMALL) => {
+        [number] if matches!(number.kind, TokenKind::Number(n) if n > MAX_OPERAND_CONSTANT) => {
             format!("immed[temp, {right_text}]` and `alu[{target}, {left}, {written}, temp]")
         }
         _ => format!("alu[{target}, {left}, {written}, {right_text}]"),

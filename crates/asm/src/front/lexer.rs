@@ -177,13 +177,13 @@ struct OpenLine {
     /// Whether the line continues past its end if the next token can belong to it.
     continued: bool,
     /// The end of the first line of a `#define` that leaves a bracket open.
-    first_end: Option<FirstEnd>,
+    first_end: Option<FirstLineEnd>,
 }
 
 /// The state at the end of the first line of a `#define`. The lexer returns to it if the bracket
 /// never closes; the define is then that line alone.
 #[derive(Clone, Copy)]
-struct FirstEnd {
+struct FirstLineEnd {
     /// The byte after the newline.
     next: u32,
     tokens: usize,
@@ -265,8 +265,10 @@ impl Lexer<'_> {
                 self.token(kind, text, span);
             }
             Lexeme::LabelWord(text) => self.token(TokenKind::Label, text, span),
-            Lexeme::Str(text) => self.token(TokenKind::Str, &on_one_line(text), span),
-            Lexeme::Quoted(text) => self.token(TokenKind::Quoted, &on_one_line(text), span),
+            Lexeme::Str(text) => self.token(TokenKind::Str, &join_continued_lines(text), span),
+            Lexeme::Quoted(text) => {
+                self.token(TokenKind::Quoted, &join_continued_lines(text), span);
+            }
             Lexeme::Punct(text) => {
                 self.token(TokenKind::Punct, text, span);
                 self.bracket(text, span);
@@ -392,8 +394,8 @@ impl Lexer<'_> {
             Some((bracket, _)) if bracket == opened => {}
             _ if self.is_free_text() => {}
             Some((bracket, opener)) => {
-                let call = self.calls_a_macro(opener);
-                let wanted = closing(bracket);
+                let call = self.is_macro_call(opener);
+                let wanted = closing_bracket(bracket);
                 let error = self.error(
                     codes::UNEXPECTED_BRACKET,
                     format!("`{text}` does not close `{bracket}`"),
@@ -438,7 +440,7 @@ impl Lexer<'_> {
 
     /// Whether a bracket opens the arguments of a macro: it follows the first word of the line, or
     /// the first after its labels.
-    fn calls_a_macro(&self, opener: Span) -> bool {
+    fn is_macro_call(&self, opener: Span) -> bool {
         let tokens = &self.line.tokens;
         let (_, statement) = match self.directive() {
             Some(PreprocessorDirective::Define) => split_labels(define_text(tokens)),
@@ -477,7 +479,7 @@ impl Lexer<'_> {
         if open || (comma && self.line.hash.is_none()) {
             self.line.continued = true;
             if self.line.first_end.is_none() && self.is_define() {
-                self.line.first_end = Some(FirstEnd {
+                self.line.first_end = Some(FirstLineEnd {
                     next,
                     tokens: self.line.tokens.len(),
                     errors: self.line.errors.len(),
@@ -508,7 +510,7 @@ impl Lexer<'_> {
                 error.primary.text = "opened here".into();
                 error.help = Some(format!(
                     "put `{}` before the end of the statement",
-                    closing(bracket)
+                    closing_bracket(bracket)
                 ));
             } else if self.line.hash.is_none()
                 && let Some(comma) = self.line.tokens.last().filter(|t| t.is(",")).cloned()
@@ -585,7 +587,7 @@ fn define_text(tokens: &[Token]) -> &[Token] {
 }
 
 /// Joins the lines of a continued string, without indentation.
-fn on_one_line(text: &str) -> Cow<'_, str> {
+fn join_continued_lines(text: &str) -> Cow<'_, str> {
     if !text.contains('\n') {
         return Cow::Borrowed(text);
     }
@@ -596,7 +598,7 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(part).collect::<Vec<_>>().join(" "))
 }
 
-fn closing(bracket: char) -> &'static str {
+fn closing_bracket(bracket: char) -> &'static str {
     match bracket {
         '(' => ")",
         '[' => "]",

@@ -334,8 +334,8 @@ impl Lowering<'_, '_> {
             }
             Name::Until => self.end_repeat(directive, false),
             Name::UntilUnsigned => self.end_repeat(directive, true),
-            Name::Break => self.leave(directive, true),
-            Name::Continue => self.leave(directive, false),
+            Name::Break => self.break_or_continue(directive, true),
+            Name::Continue => self.break_or_continue(directive, false),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::front::statement::{Body, Directive, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind, spell};
 
 /// Maximum number of tokens of an operand. Synonyms of synonyms grow fast.
-const LONGEST: usize = 256;
+const MAX_TOKENS: usize = 256;
 
 /// An operand synonym, for debuggers and listings, which show the source beside the words.
 #[derive(Clone, Debug)]
@@ -124,12 +124,12 @@ fn enter(
     }
     let mut operand = operand.to_vec();
     substitute(&mut operand, scopes);
-    if operand.len() > LONGEST {
+    if operand.len() > MAX_TOKENS {
         return Err(SourcePlace::of(name)
             .error(
                 codes::SYNTAX,
                 format!(
-                    "the operand has {} tokens, at most {LONGEST} are possible",
+                    "the operand has {} tokens, at most {MAX_TOKENS} are possible",
                     operand.len()
                 ),
             )

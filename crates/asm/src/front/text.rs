@@ -50,7 +50,7 @@ mod tests {
     use super::without_comments;
 
     #[test]
-    fn comments_go_and_everything_keeps_its_place() {
+    fn comments_become_spaces_without_moving_the_code() {
         let text = "a ; µ\nb \"; no\" // c\n/* d\n e */ f#: x/**/y '";
         let code = without_comments(text);
         assert_eq!(code.len(), text.len());

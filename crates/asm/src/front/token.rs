@@ -191,14 +191,14 @@ pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
     let mut start = 1;
     for (i, token) in tokens.iter().enumerate() {
         match nesting.meet(token) {
-            Some(Met::Closed) if nesting.depth == 0 => {
+            Some(NestingEvent::Closed) if nesting.depth == 0 => {
                 if i > start || !list.is_empty() {
                     list.push(&tokens[start..i]);
                 }
                 return Some((list, i + 1));
             }
-            Some(Met::Unopened) => return None,
-            Some(Met::Comma) if nesting.depth == 1 => {
+            Some(NestingEvent::Unopened) => return None,
+            Some(NestingEvent::Comma) if nesting.depth == 1 => {
                 list.push(&tokens[start..i]);
                 start = i + 1;
             }
@@ -213,8 +213,9 @@ pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
 pub(crate) fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
     tokens.first().filter(|token| token.is("["))?;
     let mut nesting = Nesting::default();
-    let close = { tokens.iter() }
-        .position(|token| nesting.meet(token) == Some(Met::Closed) && nesting.depth == 0)?;
+    let close = { tokens.iter() }.position(|token| {
+        nesting.meet(token) == Some(NestingEvent::Closed) && nesting.depth == 0
+    })?;
     Some(&tokens[1..close])
 }
 
@@ -227,7 +228,7 @@ pub(crate) struct Nesting {
 
 /// The effect of a token on the nesting of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Met {
+pub(crate) enum NestingEvent {
     /// A bracket opens.
     Opened,
     /// A bracket closes.
@@ -240,23 +241,23 @@ pub(crate) enum Met {
 
 impl Nesting {
     /// Processes a token.
-    pub fn meet(&mut self, token: &Token) -> Option<Met> {
+    pub fn meet(&mut self, token: &Token) -> Option<NestingEvent> {
         if token.kind != TokenKind::Punct {
             return None;
         }
         match &*token.text {
             "(" | "[" | "{" => {
                 self.depth += 1;
-                Some(Met::Opened)
+                Some(NestingEvent::Opened)
             }
             ")" | "]" | "}" => Some(match self.depth.checked_sub(1) {
                 Some(depth) => {
                     self.depth = depth;
-                    Met::Closed
+                    NestingEvent::Closed
                 }
-                None => Met::Unopened,
+                None => NestingEvent::Unopened,
             }),
-            "," => Some(Met::Comma),
+            "," => Some(NestingEvent::Comma),
             _ => None,
         }
     }

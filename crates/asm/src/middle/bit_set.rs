@@ -148,12 +148,12 @@ impl BitSet {
     }
 
     /// Becomes equal to `other`, reporting each number that is added (true) or removed.
-    pub fn follow(&mut self, other: &Self, mut tell: impl FnMut(usize, bool)) {
+    pub fn follow(&mut self, other: &Self, mut visit: impl FnMut(usize, bool)) {
         let mut each = |row: u32, mine: u64, theirs: u64| {
             let mut changed = mine ^ theirs;
             while changed != 0 {
                 let bit = changed.trailing_zeros();
-                tell(row as usize * 64 + bit as usize, theirs >> bit & 1 != 0);
+                visit(row as usize * 64 + bit as usize, theirs >> bit & 1 != 0);
                 changed &= changed - 1;
             }
         };
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn members_come_back_in_order() {
+    fn members_are_iterated_in_order() {
         let mut one = set([130, 3, 64, 63, 199]);
         one.remove(64);
         assert_eq!(ordered(&one), [3, 63, 130, 199]);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_end_within_and_at_rows() {
+    fn ranges_may_end_inside_or_at_row_boundaries() {
         for range in [0..0, 0..64, 3..4, 63..65, 64..128, 10..200, 130..130] {
             let mut all = set(0..200);
             let inside: Vec<_> = all.iter_range(range.clone()).collect();
@@ -292,7 +292,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_sets(
+        fn bit_set_operations_match_btree_set(
             one in vec(0usize..700, 0..40),
             other in vec(0usize..700, 0..40),
             out in vec(0usize..700, 0..20),

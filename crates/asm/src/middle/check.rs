@@ -40,7 +40,7 @@ pub fn neighbours(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagno
                 && !entered
                 && leaves_no_count(before)
             {
-                diagnostics.push(no_count(micro, before));
+                diagnostics.push(missing_count_warning(micro, before));
             }
             if entered || !direct {
                 let mut diagnostic = micro
@@ -92,7 +92,7 @@ fn first_source(micro: &Micro) -> Option<&OperandSlot> {
     })
 }
 
-fn no_count(micro: &Micro, before: &Micro) -> Diagnostic {
+fn missing_count_warning(micro: &Micro, before: &Micro) -> Diagnostic {
     micro
         .place
         .warning(
@@ -286,7 +286,7 @@ pub fn awaited(
 }
 
 /// Warns of commands that use registers without a signal to tell when they are free again.
-pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
+pub fn unsignalled_commands(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
     for micro in items.iter().filter_map(Item::micro) {
         let (completion, transfer, indirect, pushes) = match &micro.template {
             Instruction::Command(command) => (

@@ -7,8 +7,8 @@ use crate::front::constant;
 use crate::front::statement::{Directive, SourcePlace, Statement};
 use crate::front::token::{Nesting, Token, TokenKind, element_tokens};
 use crate::middle::scope::{
-    Declared, Element, RegisterFile, Scope, ScopeEntry, SignalVariable, Symbols, Variable, Wanted,
-    single_name,
+    Declared, Element, NameSpace, RegisterFile, Scope, ScopeEntry, SignalVariable, Symbols,
+    Variable, single_name,
 };
 use npsim_image::TransferDirection;
 use npsim_isa::physical_register;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// No register file has more elements than this.
-const LONGEST_ARRAY: i64 = 128;
+const MAX_ARRAY_LENGTH: i64 = 128;
 
 /// Opens and closes scopes and enters all declared names. Returns the symbols and the scope of each
 /// statement.
@@ -137,13 +137,14 @@ impl Walk<'_> {
         let mut implied: BTreeMap<(usize, Rc<str>), (Declared, Token, Qualifiers)> =
             BTreeMap::new();
         for (number, (statement, &scope)) in statements.iter().zip(scopes).enumerate() {
-            let Some((directive, direction)) = statement.directive().and_then(naming) else {
+            let Some((directive, direction)) = statement.directive().and_then(implicit_declaration)
+            else {
                 continue;
             };
             for (argument, name, index) in named_registers(directive) {
                 let known = self
                     .symbols
-                    .found_as(scope, &name.text, index, Wanted::Register);
+                    .found_as(scope, &name.text, index, NameSpace::Register);
                 let single = index.and_then(|number| single_name(&name.text, number));
                 let text = single.map_or_else(|| Rc::clone(&name.text), Rc::from);
                 if known.is_some() || physical_register(&text).is_some() {
@@ -303,9 +304,9 @@ impl Walk<'_> {
         }
         let direction = qualifiers.direction.unwrap_or(TransferDirection::Both);
         let kind = if signal {
-            Wanted::Signal
+            NameSpace::Signal
         } else {
-            Wanted::Register
+            NameSpace::Register
         };
         if let Some(known) = self.symbols.scopes[scope].names(kind).get(&*token.text) {
             return self.redeclare(token, scope, size, direction, signal, &known.clone());
@@ -477,7 +478,7 @@ impl Walk<'_> {
 
 /// Returns a directive that implicitly declares the registers it names, with their direction;
 /// `None` for other directives.
-fn naming(directive: &Directive) -> Option<(&Directive, TransferDirection)> {
+fn implicit_declaration(directive: &Directive) -> Option<(&Directive, TransferDirection)> {
     let direction = match directive.name {
         DirectiveName::Program(
             ProgramDirective::Areg | ProgramDirective::Breg | ProgramDirective::XferOrder,
@@ -557,13 +558,13 @@ fn array_size(tokens: &[Token]) -> Result<(Option<usize>, &[Token]), Diagnostic>
         return Err(SourcePlace::of(open).error(codes::SYNTAX, "expected `]` after the array size"));
     };
     let size = constant::evaluate(&tokens[1..close], SourcePlace::of(open))?;
-    if !(1..=LONGEST_ARRAY).contains(&size) {
+    if !(1..=MAX_ARRAY_LENGTH).contains(&size) {
         return Err(SourcePlace::of(open)
             .error(
                 codes::ARRAY_BOUNDS,
                 format!("an array of {size} elements is not possible"),
             )
-            .help(format!("the size must be from 1 to {LONGEST_ARRAY}")));
+            .help(format!("the size must be from 1 to {MAX_ARRAY_LENGTH}")));
     }
     Ok((Some(size as usize), &tokens[close + 1..]))
 }

@@ -33,7 +33,7 @@ pub fn check(
 }
 
 /// Returns the place where an instruction uses an index register.
-fn use_of(micro: &Micro, index: Index) -> Option<SourcePlace> {
+fn index_use(micro: &Micro, index: Index) -> Option<SourcePlace> {
     if index == Index::Byte {
         return micro.template.uses_index(index).then_some(micro.place);
     }
@@ -47,10 +47,10 @@ fn pointers(micros: &[(usize, &Micro)], diagnostics: &mut Vec<Diagnostic>) {
         for &index in micro.template.indexes_written() {
             let following = micros[position + 1..].iter().take(csr::INDEX_GAP.into());
             for (between, (_, next)) in following.enumerate() {
-                if let Some(place) = use_of(next, index) {
+                if let Some(place) = index_use(next, index) {
                     let name = micro.template.csr_written().and_then(csr::name);
                     let name = name.unwrap_or_default();
-                    diagnostics.push(too_soon(micro, name, place, between));
+                    diagnostics.push(early_use_warning(micro, name, place, between));
                     break;
                 }
                 if next.template.is_control_flow() {
@@ -61,7 +61,7 @@ fn pointers(micros: &[(usize, &Micro)], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn too_soon(micro: &Micro, name: &str, place: SourcePlace, between: usize) -> Diagnostic {
+fn early_use_warning(micro: &Micro, name: &str, place: SourcePlace, between: usize) -> Diagnostic {
     let gap = usize::from(csr::INDEX_GAP);
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     place

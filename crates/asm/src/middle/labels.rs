@@ -129,7 +129,7 @@ impl<'a> Labels<'a> {
             return Some(only);
         }
         let of = |scope| here.iter().find(|label| label.scope == scope).copied();
-        self.symbols.outwards(scope).find_map(of)
+        self.symbols.enclosing_scopes(scope).find_map(of)
     }
 
     /// Warns of targets such as `L1`, which denote addresses, if a label `L1#` has another address.
@@ -260,7 +260,7 @@ fn ambiguous(token: &Token, several: &[&LabelDefinition]) -> Diagnostic {
 mod tests {
     use crate::one_text::run;
 
-    fn mistakes(text: &str) -> Vec<&'static str> {
+    fn diagnostic_codes(text: &str) -> Vec<&'static str> {
         run(text).diagnostics.iter().map(|it| it.code).collect()
     }
 
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_a_label_unless_something_has_its_name() {
+    fn physical_address_label_yields_to_a_defined_label() {
         let bare = run(&branch("l2#"));
         let named = run(&branch("here#").replace("nop\nbr", "here#:\nnop\nbr"));
         assert_eq!(bare.image.unwrap().words, named.image.unwrap().words);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_stays_one_within_a_macro() {
+    fn physical_address_label_is_absolute_within_a_macro() {
         let within = format!("#macro go()\n{}#endm\ngo()\n", branch("l2#"));
         assert_eq!(
             run(&within).image.unwrap().words,
@@ -289,13 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn a_label_of_a_macro_is_not_seen_from_outside() {
+    fn macro_label_is_not_visible_outside() {
         let text = "#macro put()\nl2#:\nnop\n#endm\nput()\nbr[l2#]\nbr[l0#]\n";
-        assert!(mistakes(text).contains(&"undefined-label"));
+        assert!(diagnostic_codes(text).contains(&"undefined-label"));
     }
 
     #[test]
-    fn an_address_behind_the_end_is_no_label() {
-        assert!(mistakes(&branch("l9#")).contains(&"undefined-label"));
+    fn address_beyond_the_end_is_an_undefined_label() {
+        assert!(diagnostic_codes(&branch("l9#")).contains(&"undefined-label"));
     }
 }

@@ -11,18 +11,18 @@ use crate::middle::scope::Symbols;
 use crate::middle::worklist::Worklist;
 
 /// A short list of numbers, as items have them.
-pub type Few = SmallVec<[usize; 4]>;
+pub type ShortList = SmallVec<[usize; 4]>;
 
 /// The effects of one item.
 #[derive(Clone, Debug, Default)]
 struct Effect {
-    uses: Few,
+    uses: ShortList,
     /// Cells that are certainly written.
-    sets: Few,
+    sets: ShortList,
     /// Cells that the hardware may still read or write after the item.
-    held: Few,
+    held: ShortList,
     raises: Option<SignalRef>,
-    waits: Few,
+    waits: ShortList,
     /// Whether the item issues a command.
     issues: bool,
 }
@@ -214,8 +214,8 @@ pub fn backward<'a, K: IntoIterator<Item = usize>>(
 }
 
 /// Returns the predecessors of each node.
-fn predecessors(flow: &FlowGraph) -> Vec<Few> {
-    let mut before = vec![Few::new(); flow.nodes()];
+fn predecessors(flow: &FlowGraph) -> Vec<ShortList> {
+    let mut before = vec![ShortList::new(); flow.nodes()];
     for (i, edges) in flow.successors.iter().enumerate() {
         for edge in edges {
             before[edge.to].push(i);

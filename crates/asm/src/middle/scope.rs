@@ -154,14 +154,14 @@ pub struct Scope {
 /// Which of the separate name spaces of registers and signals to search first; a name found only in
 /// the other is returned for a better message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum NameSpace {
     /// A register.
     Register,
     /// A signal.
     Signal,
 }
 
-impl Wanted {
+impl NameSpace {
     const fn other(self) -> Self {
         match self {
             Self::Register => Self::Signal,
@@ -181,7 +181,7 @@ impl Scope {
         &self,
         name: &str,
         index: Option<i64>,
-        kind: Wanted,
+        kind: NameSpace,
     ) -> Option<(&str, &ScopeEntry, Option<i64>)> {
         let declared = |name: &str| self.names(kind).get_key_value(name);
         let own = declared(name);
@@ -224,18 +224,18 @@ impl Scope {
 
     /// Returns the names of one kind.
     #[must_use]
-    pub const fn names(&self, kind: Wanted) -> &BTreeMap<String, ScopeEntry> {
+    pub const fn names(&self, kind: NameSpace) -> &BTreeMap<String, ScopeEntry> {
         match kind {
-            Wanted::Register => &self.registers,
-            Wanted::Signal => &self.signals,
+            NameSpace::Register => &self.registers,
+            NameSpace::Signal => &self.signals,
         }
     }
 
     /// Returns the names of one kind, mutably.
-    pub const fn names_mut(&mut self, kind: Wanted) -> &mut BTreeMap<String, ScopeEntry> {
+    pub const fn names_mut(&mut self, kind: NameSpace) -> &mut BTreeMap<String, ScopeEntry> {
         match kind {
-            Wanted::Register => &mut self.registers,
-            Wanted::Signal => &mut self.signals,
+            NameSpace::Register => &mut self.registers,
+            NameSpace::Signal => &mut self.signals,
         }
     }
 }
@@ -246,7 +246,7 @@ pub struct FoundName<'a> {
     /// The scope that declares it.
     pub scope: usize,
     /// Its kind.
-    pub kind: Wanted,
+    pub kind: NameSpace,
     /// The name as declared: `$x` for `$x1` if `$x` is an array.
     pub name: &'a str,
     /// The declaration.
@@ -298,14 +298,14 @@ impl Default for Symbols {
 impl Symbols {
     /// Looks up a name from a scope outwards, first as the wanted kind, then as the other.
     #[must_use]
-    pub fn lookup(&self, scope: usize, name: &str, wanted: Wanted) -> Option<&ScopeEntry> {
+    pub fn lookup(&self, scope: usize, name: &str, wanted: NameSpace) -> Option<&ScopeEntry> {
         let found = self.found(scope, name, None, wanted)?;
         found.element.is_none().then_some(found.entry)
     }
 
     /// Whether a register or signal of this name is visible in the scope.
     #[must_use]
-    pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> bool {
+    pub fn declared(&self, scope: usize, name: &str, kind: NameSpace) -> bool {
         self.found_as(scope, name, None, kind).is_some()
     }
 
@@ -317,7 +317,7 @@ impl Symbols {
         scope: usize,
         name: &str,
         index: Option<i64>,
-        wanted: Wanted,
+        wanted: NameSpace,
     ) -> Option<FoundName<'_>> {
         let kinds = [wanted, wanted.other()];
         { kinds.into_iter() }.find_map(|kind| self.found_as(scope, name, index, kind))
@@ -330,9 +330,9 @@ impl Symbols {
         scope: usize,
         name: &str,
         index: Option<i64>,
-        kind: Wanted,
+        kind: NameSpace,
     ) -> Option<FoundName<'_>> {
-        self.outwards(scope).find_map(|scope| {
+        self.enclosing_scopes(scope).find_map(|scope| {
             let (name, entry, element) = self.scopes[scope].entry(name, index, kind)?;
             Some(FoundName {
                 scope,
@@ -347,11 +347,11 @@ impl Symbols {
     /// Whether the name is visible in the scope as a register or signal.
     #[must_use]
     pub fn is_declared(&self, scope: usize, name: &str) -> bool {
-        self.found(scope, name, None, Wanted::Register).is_some()
+        self.found(scope, name, None, NameSpace::Register).is_some()
     }
 
     /// Returns a scope and its enclosing scopes.
-    pub fn outwards(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn enclosing_scopes(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(scope), |&scope| self.scopes[scope].parent)
     }
 
@@ -365,7 +365,7 @@ impl Symbols {
         scope: usize,
         token: &Token,
         index: Option<i64>,
-        wanted: Wanted,
+        wanted: NameSpace,
     ) -> Result<Option<Element>, Diagnostic> {
         let Some(found) = self.found(scope, &token.text, index, wanted) else {
             return Ok(None);
@@ -403,9 +403,9 @@ impl Symbols {
 
     /// Returns a visible name similar to `name`, for a suggestion.
     #[must_use]
-    pub fn similar(&self, scope: usize, name: &str, kind: Wanted) -> Option<&str> {
+    pub fn similar(&self, scope: usize, name: &str, kind: NameSpace) -> Option<&str> {
         let visible = self
-            .outwards(scope)
+            .enclosing_scopes(scope)
             .flat_map(|scope| self.scopes[scope].names(kind).keys().map(String::as_str));
         closest(name, visible)
     }

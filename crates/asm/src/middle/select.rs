@@ -18,9 +18,9 @@ use crate::front::foreign;
 use crate::front::statement::{Body, Instruction, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{BoundExpression, Item, LabelDefinition, VariableId};
-use crate::middle::scope::{Element, Symbols, Wanted};
+use crate::middle::scope::{Element, NameSpace, Symbols};
 use crate::source::SourceMap;
-use crate::spelling::{GUESSED_FOR, closest};
+use crate::spelling::{MAX_SUGGESTIONS, closest};
 use builder::Builder;
 use npsim_image::{ContextMode, MemorySpace, MemorySymbol, NnMode};
 
@@ -66,7 +66,7 @@ pub struct FirstLongword {
 
 /// The environment that the program is assembled for.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct SelectionInputs<'a> {
     /// Determines the available instructions.
     pub generation: Generation,
     /// Named blocks of memory.
@@ -75,7 +75,7 @@ pub struct Surroundings<'a> {
     pub sources: &'a SourceMap,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> SelectionInputs<'a> {
     /// Returns the memory whose address a token is, judging by the define that expanded to it.
     fn memory(&self, token: &Token) -> Option<&'a MemorySymbol> {
         let define = self.sources.expansion(token.expansion)?;
@@ -123,7 +123,7 @@ pub struct Selector<'a> {
     /// Names of macros, for suggestions.
     pub macros: &'a [String],
     /// The environment that the program is assembled for.
-    pub surroundings: Surroundings<'a>,
+    pub inputs: SelectionInputs<'a>,
     /// The scope of the current statement.
     pub scope: usize,
     /// The program selected so far.
@@ -141,13 +141,13 @@ pub fn select(
     scopes: &[usize],
     symbols: &mut Symbols,
     macros: &[String],
-    surroundings: Surroundings<'_>,
+    inputs: SelectionInputs<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> SelectedProgram {
     let mut selector = Selector {
         symbols,
         macros,
-        surroundings,
+        inputs,
         scope: 0,
         out: SelectedProgram::default(),
         numbered: Vec::new(),
@@ -181,25 +181,25 @@ pub fn select(
 
 impl Selector<'_> {
     /// Whether to search for similar names.
-    fn may_guess(&self) -> bool {
-        self.diagnostics.len() < GUESSED_FOR
+    fn may_suggest(&self) -> bool {
+        self.diagnostics.len() < MAX_SUGGESTIONS
     }
 
     /// Returns a declared name similar to an undeclared one.
-    fn similar(&self, name: &str, kind: Wanted) -> Option<&str> {
+    fn similar(&self, name: &str, kind: NameSpace) -> Option<&str> {
         let guess = || self.symbols.similar(self.scope, name, kind);
-        self.may_guess().then(guess).flatten()
+        self.may_suggest().then(guess).flatten()
     }
 
     fn instruction(&mut self, statement: &Instruction) -> Result<(), Diagnostic> {
         let mut builder = Builder::new(self, statement);
         let name = statement.mnemonic.as_str();
         let Some(row) = mnemonic(name) else {
-            let guess = builder.selector.may_guess();
+            let guess = builder.selector.may_suggest();
             let macros: &[String] = if guess { builder.selector.macros } else { &[] };
             return Err(unknown(statement, name, macros));
         };
-        if let Err(newer) = builder.selector.surroundings.generation.check(row) {
+        if let Err(newer) = builder.selector.inputs.generation.check(row) {
             return Err(statement.mnemonic_place.newer_instruction(newer));
         }
         let template = builder.template(row)?;
@@ -225,11 +225,11 @@ fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic
         )
         .label(label);
     if called == name
-        && let Some(meant) = foreign::without_mark(name, place)
+        && let Some(meant) = foreign::missing_mark_error(name, place)
     {
         return meant;
     }
-    if let Some(written) = foreign::written_here(called)
+    if let Some(written) = foreign::equivalent_instruction(called)
         && !macros.iter().any(|known| known.starts_with(called))
     {
         return diagnostic.help(format!("write `{written}`"));

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::middle::bit_set::BitSet;
 use crate::middle::flow::FlowGraph;
-use crate::middle::liveness::{Few, backward};
+use crate::middle::liveness::{ShortList, backward};
 use crate::middle::program::{Item, OperandValue, Side, VariableId, cell};
 use crate::middle::scope::{RegisterFile, Symbols};
 use crate::middle::worklist::Worklist;
@@ -30,7 +30,7 @@ enum VariableUse {
 
 /// How an occurrence accesses the variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Does {
+enum Access {
     Read,
     Write,
 }
@@ -71,18 +71,18 @@ pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
     let mut writes: Vec<VariableWrite> = (0..eligible.len())
         .map(|variable| VariableWrite { variable })
         .collect();
-    let mut made: Vec<Few> = vec![Few::new(); items.len()];
-    let mut read: Vec<Few> = vec![Few::new(); items.len()];
+    let mut made: Vec<ShortList> = vec![ShortList::new(); items.len()];
+    let mut read: Vec<ShortList> = vec![ShortList::new(); items.len()];
     // Writes, by the slot or cell that makes them.
     let mut writer: Occurrences = Vec::new();
     for (i, item) in items.iter().enumerate() {
-        each_use(item, i, |at, variable, does| {
+        for_each_use(item, i, |at, variable, does| {
             if !eligible[variable] {
                 return;
             }
             match does {
-                Does::Read => read[i].push(variable),
-                Does::Write => {
+                Access::Read => read[i].push(variable),
+                Access::Write => {
                     made[i].push(writes.len());
                     writer.push((at, writes.len()));
                     writes.push(VariableWrite { variable });
@@ -100,8 +100,8 @@ pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
     };
     let mut seen: Occurrences = Vec::new();
     for (i, item) in items.iter().enumerate() {
-        each_use(item, i, |at, variable, does| {
-            if does == Does::Write || !eligible[variable] {
+        for_each_use(item, i, |at, variable, does| {
+            if does == Access::Write || !eligible[variable] {
                 return;
             }
             let mut first = None;
@@ -128,7 +128,7 @@ pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
 }
 
 /// Calls `see` for each occurrence of a variable in an item.
-fn each_use(item: &Item, i: usize, mut see: impl FnMut(VariableUse, VariableId, Does)) {
+fn for_each_use(item: &Item, i: usize, mut see: impl FnMut(VariableUse, VariableId, Access)) {
     match item {
         Item::Micro(micro) => {
             for (s, slot) in micro.slots.iter().enumerate() {
@@ -136,23 +136,23 @@ fn each_use(item: &Item, i: usize, mut see: impl FnMut(VariableUse, VariableId, 
                     continue;
                 };
                 if slot.reads {
-                    see(VariableUse::Slot(i, s), id, Does::Read);
+                    see(VariableUse::Slot(i, s), id, Access::Read);
                 }
                 if slot.writes {
-                    see(VariableUse::Slot(i, s), id, Does::Write);
+                    see(VariableUse::Slot(i, s), id, Access::Write);
                 }
             }
         }
         Item::Hint(hint) => {
             for (s, &set) in hint.sets.iter().enumerate() {
-                see(VariableUse::Hint(i, s), set / 2, Does::Write);
+                see(VariableUse::Hint(i, s), set / 2, Access::Write);
             }
             // Numbered after the cells that are set.
             for (s, &used) in hint.uses.iter().enumerate() {
                 see(
                     VariableUse::Hint(i, hint.sets.len() + s),
                     used / 2,
-                    Does::Read,
+                    Access::Read,
                 );
             }
         }
@@ -198,7 +198,7 @@ impl WritePlaces {
 fn reaching(
     flow: &FlowGraph,
     writes: &[VariableWrite],
-    made: &[Few],
+    made: &[ShortList],
     places: &WritePlaces,
     wanted: &[BitSet],
 ) -> Vec<BitSet> {
@@ -213,7 +213,7 @@ fn reaching(
     let mut passed = BitSet::default();
     while let Some(i) = open.take() {
         state.clone_from(&before[i]);
-        let own = made.get(i).map(Few::as_slice).unwrap_or_default();
+        let own = made.get(i).map(ShortList::as_slice).unwrap_or_default();
         for &write in own {
             state.remove_range(places.of(writes[write].variable));
         }

@@ -8,7 +8,7 @@ use crate::support::Texts;
 use npsim_asm::{Options, Severity, assemble, codes};
 
 #[test]
-fn every_code_has_an_example_with_a_remedy() {
+fn every_code_has_an_example_with_help() {
     let mut wrong = String::new();
     for code in codes::all() {
         let name = code.name;
@@ -24,9 +24,9 @@ fn every_code_has_an_example_with_a_remedy() {
         };
         let assembly = assemble(&main, &texts, &options);
         let mut found = assembly.diagnostics.iter().filter(|d| d.code == name);
-        let told: Vec<&str> = assembly.diagnostics.iter().map(|d| d.code).collect();
+        let reported: Vec<&str> = assembly.diagnostics.iter().map(|d| d.code).collect();
         match found.next() {
-            None => wrong += &format!("{name}: says {told:?}\n"),
+            None => wrong += &format!("{name}: says {reported:?}\n"),
             // A message written in the source itself needs no remedy from the assembler.
             Some(d) if d.help.is_none() && !name.starts_with("user-") => {
                 wrong += &format!("{name}: no remedy: {}\n", d.message);
@@ -39,7 +39,7 @@ fn every_code_has_an_example_with_a_remedy() {
             .iter()
             .find(|d| d.level == Severity::Error);
         if let Some(first) = first
-            && told.contains(&name)
+            && reported.contains(&name)
             && first.code != name
             && name != "too-many-errors"
         {

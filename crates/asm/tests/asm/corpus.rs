@@ -114,7 +114,7 @@ fn head(text: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn heads_hold() {
+fn header_expectations_hold() {
     let mut wrong = String::new();
     for (name, _, text) in programs() {
         let assembly = run(&text);
@@ -159,7 +159,7 @@ fn heads_hold() {
 }
 
 #[test]
-fn results_are_as_committed() {
+fn results_match_committed_files() {
     let update = std::env::var_os("NPSIM_UPDATE_CORPUS").is_some();
     let mut wrong = String::new();
     for (name, path, text) in programs() {
@@ -179,16 +179,16 @@ fn results_are_as_committed() {
 
 /// The text without what depends on columns.
 fn without_columns(assembly: &Assembly) -> (Vec<String>, Option<Vec<u64>>) {
-    let told = assembly.diagnostics.iter().map(|it| {
+    let summaries = assembly.diagnostics.iter().map(|it| {
         let (line, _) = assembly.sources.line_column(it.primary.span);
         format!("{} {} {line}", level(it.level), it.code)
     });
     let words = assembly.image.as_ref().map(|it| it.words.clone());
-    (told.collect(), words)
+    (summaries.collect(), words)
 }
 
 #[test]
-fn another_layout_assembles_to_the_same() {
+fn formatted_programs_assemble_identically() {
     for (name, _, text) in programs() {
         let formatted = npsim_asm::format::format(&text);
         let (was, is) = (run(&text), run(&formatted));
@@ -198,7 +198,7 @@ fn another_layout_assembles_to_the_same() {
 }
 
 #[test]
-fn every_instruction_directive_and_function_has_a_program() {
+fn every_instruction_directive_and_function_is_covered() {
     let programs = programs();
     assert!(programs.len() >= 150, "{}", programs.len());
     let all: String = programs

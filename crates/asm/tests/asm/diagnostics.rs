@@ -212,7 +212,7 @@ const WARNINGS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn each_error_is_found_where_it_is() {
+fn each_error_is_reported_within_its_source() {
     let mut wrong = String::new();
     for (code, text) in ERRORS {
         let assembly = run(text);
@@ -230,7 +230,7 @@ fn each_error_is_found_where_it_is() {
 }
 
 #[test]
-fn each_warning_is_given_and_harmless() {
+fn each_warning_is_reported_and_an_image_is_produced() {
     let mut wrong = String::new();
     for (code, text) in WARNINGS {
         let assembly = run(text);
@@ -242,7 +242,7 @@ fn each_warning_is_given_and_harmless() {
 }
 
 #[test]
-fn too_many_registers_names_the_worst_point() {
+fn register_shortage_error_names_the_worst_point() {
     let names: Vec<String> = (0..40).map(|i| format!("r{i}")).collect();
     let mut text = format!(".reg sum {}\nimmed[sum, 0]\n", names.join(" "));
     for name in &names {
@@ -271,7 +271,7 @@ fn too_many_registers_names_the_worst_point() {
 }
 
 #[test]
-fn too_many_transfer_registers_and_signals() {
+fn transfer_register_and_signal_shortages_are_reported() {
     let names: Vec<String> = (0..17).map(|i| format!("$r{i}")).collect();
     let mut text = format!(".reg {0}\n.xfer_order {0}\n", names.join(" "));
     for name in &names {
@@ -292,7 +292,7 @@ fn too_many_transfer_registers_and_signals() {
 }
 
 #[test]
-fn a_program_longer_than_the_control_store() {
+fn program_exceeding_the_control_store_is_refused() {
     let options = Options {
         control_store_words: 3,
         ..Options::default()
@@ -309,7 +309,7 @@ fn a_program_longer_than_the_control_store() {
 }
 
 #[test]
-fn suggestions_come_with_a_patch() {
+fn spelling_suggestions_include_a_patch() {
     for (text, wanted) in [
         (".reg count\nimmed[count, 0]\nalu[cuont, --, B, 1]", "count"),
         (".sig done\nctx_arb[dnoe]\nctx_arb[done]", "done"),
@@ -327,7 +327,7 @@ fn suggestions_come_with_a_patch() {
 }
 
 #[test]
-fn a_bank_cycle_names_all_its_instructions() {
+fn bank_cycle_error_names_all_its_instructions() {
     let text = ".reg x y z\nalu[--, x, +, y]\nalu[--, y, +, z]\nalu[--, z, +, x]\n";
     let assembly = run(text);
     let error = assembly
@@ -346,16 +346,16 @@ fn a_bank_cycle_names_all_its_instructions() {
 }
 
 #[test]
-fn helps_name_what_they_are_about() {
-    let said = |text: &str| describe(&run(text));
-    let negative = said("alu[a0, a0, +, -1]");
+fn help_texts_name_the_specific_remedy() {
+    let messages_of = |text: &str| describe(&run(text));
+    let negative = messages_of("alu[a0, a0, +, -1]");
     assert!(
         negative.contains("immed[reg, 0xffffffff]") && negative.contains("subtract 1"),
         "{negative}"
     );
-    let banks = said(".reg x y z\nalu[--, x, +, y]\nalu[--, y, +, z]\nalu[--, z, +, x]\n");
+    let banks = messages_of(".reg x y z\nalu[--, x, +, y]\nalu[--, y, +, z]\nalu[--, z, +, x]\n");
     assert!(banks.contains("copy `"), "{banks}");
-    let paths = said(
+    let paths = messages_of(
         ".reg $x $y\n.sig s\n.xfer_order $x $y\nsram[read, $x, a0, 0, 2], ctx_swap[s]\nalu[a0, $x, +, $y]\nctx_arb[kill]\n",
     );
     assert!(
@@ -372,10 +372,10 @@ fn helps_name_what_they_are_about() {
         ("immed[a0, RING_SIZE]", "from the project file"),
         ("local_csr_wr[FOO_BAR_BAZ, a0]", "npsim isa"),
     ] {
-        let told = said(text);
-        assert!(told.contains(help), "{text}: {told}");
+        let messages = messages_of(text);
+        assert!(messages.contains(help), "{text}: {messages}");
     }
-    let direction = said(".reg write $x\nimmed[$x, 1]\nalu[a0, --, B, $x]\n");
+    let direction = messages_of(".reg write $x\nimmed[$x, 1]\nalu[a0, --, B, $x]\n");
     assert!(
         direction.contains("not what was written") && direction.contains("general-purpose"),
         "{direction}"
@@ -383,7 +383,7 @@ fn helps_name_what_they_are_about() {
 }
 
 #[test]
-fn a_slip_in_the_end_of_a_block_is_told_once() {
+fn mistyped_block_end_is_reported_once() {
     for (text, meant) in [
         (".if (a0 == 0)\nnop\n.endf\nctx_arb[kill]\n", ".endif"),
         (".while (a0 == 0)\nnop\n.endwhile\nctx_arb[kill]\n", ".endw"),
@@ -397,13 +397,16 @@ fn a_slip_in_the_end_of_a_block_is_told_once() {
             ["unsupported-directive"],
             "{text}"
         );
-        let told = describe(&run(text));
-        assert!(told.contains(&format!("write `{meant}`")), "{text}: {told}");
+        let messages = describe(&run(text));
+        assert!(
+            messages.contains(&format!("write `{meant}`")),
+            "{text}: {messages}"
+        );
     }
 }
 
 #[test]
-fn a_bank_conflict_can_be_resolved_by_a_copy() {
+fn spill_move_resolves_a_bank_conflict() {
     let text = ".reg x y z\nimmed[x, 1]\nimmed[y, 2]\nimmed[z, 3]\nalu[--, x, +, y]\nalu[--, y, +, z]\nalu[--, z, +, x]\nctx_arb[kill]\n";
     assert_eq!(codes(text, Severity::Error), ["bank-conflict"]);
     let options = Options {
@@ -423,7 +426,7 @@ fn a_bank_conflict_can_be_resolved_by_a_copy() {
 }
 
 #[test]
-fn a_copy_does_not_come_into_a_shadow() {
+fn spill_move_is_not_placed_in_a_defer_shadow() {
     let text = ".reg x\nimmed[x, 1]\nend#: br[end#], defer[1]\nalu[--, x, +, x]\n";
     let options = Options {
         spill_moves: true,
@@ -435,7 +438,7 @@ fn a_copy_does_not_come_into_a_shadow() {
 }
 
 /// Texts that come close to a warning without causing it.
-const QUIET: &[&str] = &[
+const CORRECT_PROGRAMS: &[&str] = &[
     "local_csr_wr[ACTIVE_LM_ADDR_0, a0]\nnop\nnop\nnop\nalu[a1, --, B, *l$index0[2]]\nctx_arb[kill]",
     "local_csr_wr[ACTIVE_LM_ADDR_0, a0]\nalu[a1, --, B, *l$index1[2]]\nctx_arb[kill]",
     "byte_align_be[--, a0]\nbyte_align_be[a1, a2]\nctx_arb[kill]",
@@ -448,8 +451,8 @@ const QUIET: &[&str] = &[
 ];
 
 #[test]
-fn no_warning_where_all_is_well() {
-    for text in QUIET {
+fn correct_programs_cause_no_warnings() {
+    for text in CORRECT_PROGRAMS {
         let assembly = run(text);
         assert!(
             assembly.diagnostics.is_empty(),
@@ -460,7 +463,7 @@ fn no_warning_where_all_is_well() {
 }
 
 #[test]
-fn lints_silence_and_deny() {
+fn lint_levels_allow_and_deny_warnings() {
     use npsim_asm::LintLevel;
     let text = ".reg x\nctx_arb[kill]";
     let with = |lints: &[(&str, LintLevel)]| {
@@ -487,7 +490,7 @@ fn lints_silence_and_deny() {
 }
 
 #[test]
-fn every_code_of_the_back_half_is_exercised() {
+fn every_code_after_preprocessing_has_a_test() {
     let tested: BTreeSet<&str> = ERRORS
         .iter()
         .chain(WARNINGS)
@@ -511,7 +514,7 @@ fn every_code_of_the_back_half_is_exercised() {
 }
 
 #[test]
-fn diagnostics_come_in_source_order() {
+fn diagnostics_are_in_source_order() {
     let assembly = run("br[nowhere#]\n.reg unused\nalu[x, --, B, 1]\naul[a0]\n");
     let lines: Vec<u32> = assembly
         .diagnostics
@@ -561,7 +564,7 @@ fn instructions_of_a_later_generation_are_refused_by_name() {
 }
 
 #[test]
-fn images_say_which_generation_they_were_assembled_for() {
+fn images_record_their_generation() {
     let image = run("ctx_arb[kill]").image.unwrap();
     assert_eq!(image.generation, Generation::MEv2);
     assert_eq!(image.check_generation(Generation::MEv2), Ok(()));

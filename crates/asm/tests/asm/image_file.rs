@@ -217,18 +217,18 @@ fn any_image() -> impl Strategy<Value = Image> {
 
 proptest! {
     #[test]
-    fn every_image_comes_back(image in any_image()) {
+    fn every_image_round_trips(image in any_image()) {
         let bytes = image.to_file_bytes();
         prop_assert_eq!(Image::from_file_bytes(&bytes), Ok(image));
     }
 
     #[test]
-    fn no_bytes_make_the_reader_panic(bytes in vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_do_not_panic_the_reader(bytes in vec(any::<u8>(), 0..200)) {
         let _ = Image::from_file_bytes(&bytes);
     }
 
     #[test]
-    fn a_damaged_line_is_refused_or_read(image in any_image(), at in any::<prop::sample::Index>(), byte: u8) {
+    fn errors_in_damaged_images_name_an_existing_line(image in any_image(), at in any::<prop::sample::Index>(), byte: u8) {
         let mut bytes = image.to_file_bytes();
         let at = at.index(bytes.len());
         bytes[at] = byte;
@@ -240,7 +240,7 @@ proptest! {
 }
 
 #[test]
-fn an_assembled_program_comes_back() {
+fn assembled_program_round_trips() {
     let image = image(
         "#macro put(x)\nimmed[x, N]\n#endm\n.import_var N\n.reg count\n.sig s\n.init count 3\nput(count)\nloop#: alu[count, count, -, 1]\nbne[loop#]\nctx_arb[s], br[loop#]\n",
     );
@@ -248,7 +248,7 @@ fn an_assembled_program_comes_back() {
 }
 
 #[test]
-fn the_example_of_the_book_is_written_as_it_is_read() {
+fn documented_example_round_trips() {
     let book = include_str!("../../../../docs/src/image-format.md");
     let (_, example) = book.split_once("```text\nnpsim-image 3\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
@@ -258,7 +258,7 @@ fn the_example_of_the_book_is_written_as_it_is_read() {
 }
 
 #[test]
-fn images_of_version_1_are_read_without_ranges() {
+fn version_1_images_are_read_without_live_ranges() {
     let text = "npsim-image 1\nname \"a.uc\"\nfile \"a.uc\"\nexpansion \"m\" 0 1 1 -\nword f0000c0300\norigin 0 1 1 0\n\
         register \"x\" 7 a3 both\nsignal \"s\" 7 4\nend\n";
     let image = Image::from_file_bytes(text.as_bytes()).unwrap();
@@ -270,7 +270,7 @@ fn images_of_version_1_are_read_without_ranges() {
 }
 
 #[test]
-fn images_of_version_2_are_read_without_the_scopes_of_words() {
+fn version_2_images_are_read_without_word_scopes() {
     let text = "npsim-image 2\nname \"a.uc\"\nfile \"a.uc\"\nscope - 0 1 1 - 0 9 1 -\nword f0000c0300\n\
         origin 0 1 1 -\nregister \"x\" 0 a3 both 0..0+\nend\n";
     let image = Image::from_file_bytes(text.as_bytes()).unwrap();
@@ -280,7 +280,7 @@ fn images_of_version_2_are_read_without_the_scopes_of_words() {
 }
 
 #[test]
-fn mistakes_of_an_image_file_are_named_with_their_line() {
+fn image_file_errors_name_their_line() {
     for (text, line, part) in [
         ("", 1, "not an image file"),
         ("npsim-image 4\nend\n", 1, "version 4"),

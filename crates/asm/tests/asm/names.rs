@@ -9,7 +9,7 @@ use npsim_image::{Image, ProgramPoint};
 use npsim_testkit::exact_names::inexact;
 
 #[test]
-fn the_programs_of_the_corpus_are_named_exactly() {
+fn corpus_programs_have_exact_register_names() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut wrong = Vec::new();
     let mut words = 0;
@@ -44,8 +44,8 @@ fn the_programs_of_the_corpus_are_named_exactly() {
             let assembly = run_with(&text, &options);
             if let Some(image) = &assembly.image {
                 words += image.words.len();
-                let mut said = assembly.diagnostics.iter();
-                let unreachable = said.any(|d| d.code == "unreachable-code");
+                let mut messages = assembly.diagnostics.iter();
+                let unreachable = messages.any(|d| d.code == "unreachable-code");
                 let found = inexact(image, &assembly.sources, unreachable);
                 wrong.extend(
                     found
@@ -67,7 +67,7 @@ fn names(image: &Image, address: u16) -> Vec<&str> {
 }
 
 #[test]
-fn a_register_changes_its_name_within_a_word() {
+fn register_name_can_change_within_a_word() {
     let image =
         image(".reg x y\nimmed[x, 1]\nalu[y, x, +, 1]\nlocal_csr_wr[0x10, y]\nctx_arb[kill]\n");
     let operand = |name: &str| {
@@ -87,7 +87,7 @@ fn a_register_changes_its_name_within_a_word() {
 }
 
 #[test]
-fn transfer_registers_are_alive_until_their_signal() {
+fn transfer_registers_are_live_until_their_signal() {
     let image = image(
         ".reg a\n.reg read $in\n.reg write $out\n.sig s t\n\
          immed[a, 0]\nalu[$out, --, B, a]\n\
@@ -115,7 +115,7 @@ fn transfer_registers_are_alive_until_their_signal() {
 }
 
 #[test]
-fn scopes_statements_and_arguments_are_told() {
+fn image_records_scopes_statements_and_arguments() {
     let image = image(
         "#macro put(ring, data)\n.begin\n.reg at\nimmed[at, ring]\nalu[data, data, +, at]\n.end\n#endm\n\
          .reg count\nimmed[count, 1]\nput((1 + 2), count)\n\
@@ -166,7 +166,7 @@ fn scopes_statements_and_arguments_are_told() {
 }
 
 #[test]
-fn a_name_means_the_register_of_its_innermost_scope() {
+fn name_resolves_to_the_innermost_scope() {
     let image = image(
         "\
 .reg x y
@@ -211,7 +211,7 @@ ctx_arb[kill]
 }
 
 #[test]
-fn words_know_their_statements_macros_and_branches() {
+fn words_map_to_statements_macros_and_branches() {
     let image = image(
         "\
 #macro add(to, what)

@@ -47,7 +47,7 @@ loop#:
 ";
 
 #[test]
-fn a_receive_loop_assembles_and_comes_back() {
+fn receive_loop_round_trips_through_disassembly() {
     let first = image(RECEIVE);
     let text = disassemble(&first);
     let second = image(&text);
@@ -63,12 +63,12 @@ fn a_receive_loop_assembles_and_comes_back() {
 }
 
 #[test]
-fn halt_alone_is_a_program() {
+fn halt_alone_assembles() {
     assert_eq!(image("halt\n").words, [0xe0_0002_0000]);
 }
 
 #[test]
-fn labels_of_a_macro_are_its_own_and_arguments_the_callers() {
+fn macro_labels_are_local_and_arguments_use_the_callers_scope() {
     let image = image(
         "
 #macro skip_if_zero(r, out)
@@ -97,7 +97,7 @@ end#:
 }
 
 #[test]
-fn a_dram_signal_is_an_even_number_and_its_wait_covers_both() {
+fn dram_signal_is_even_and_its_wait_covers_the_pair() {
     let image = image(
         "
 .sig volatile first
@@ -166,7 +166,7 @@ fn inner_scopes_hide_outer_names() {
 }
 
 #[test]
-fn constants_choose_the_form_of_immed() {
+fn constants_select_the_immed_form() {
     for (constant, text) in [
         ("0x1234", "immed[a0, 0x1234]"),
         ("-1", "immed[a0, 0xffffffff]"),
@@ -194,7 +194,7 @@ fn constants_choose_the_form_of_immed() {
 }
 
 #[test]
-fn every_word_comes_back_from_its_text() {
+fn disassembled_words_reassemble_identically() {
     // A shift without and with something in the unused A field, a rotation that passes B
     // without and with it, two fast writes, one of them with the bit of `indirect_ref`,
     // reserved bits of a branch, and words that are not valid instructions.
@@ -228,7 +228,7 @@ fn every_word_comes_back_from_its_text() {
 }
 
 #[test]
-fn random_words_come_back_from_their_text() {
+fn random_words_reassemble_identically() {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = || {
         state ^= state << 13;
@@ -255,7 +255,7 @@ fn random_words_come_back_from_their_text() {
 }
 
 #[test]
-fn more_words_than_addresses_are_told_apart() {
+fn more_words_than_addresses_are_disassembled() {
     let mut words = vec![0xf0_000c_0300; 70_000];
     words[66_000] = 0xff_ffff_ffff;
     let text = disassemble(&npsim_image::Image::from_words("words", words));
@@ -296,7 +296,7 @@ const IMPORTING: &str = ".import_var BASE SIZE\n\
     immed[a1, SIZE]\nimmed_b2[a2, ((BASE >> 8) & 0xff)]\nctx_arb[kill]\n";
 
 #[test]
-fn imports_are_filled_in_when_their_values_come() {
+fn imports_are_linked_when_values_arrive() {
     let open = image(IMPORTING);
     assert_eq!(open.unresolved_imports(), ["BASE", "SIZE"]);
     let parts: Vec<ImportPart> = open.imports.iter().map(|fixup| fixup.part).collect();
@@ -349,7 +349,7 @@ fn imports_are_filled_in_when_their_values_come() {
 }
 
 #[test]
-fn an_import_too_large_for_its_place_is_refused() {
+fn import_value_too_large_for_its_field_is_refused() {
     let options = Options {
         imports: vec![("SIZE".to_owned(), 0x1234_5678)],
         ..Options::default()
@@ -364,7 +364,7 @@ fn an_import_too_large_for_its_place_is_refused() {
 /// A register that is live over only one call may share a place with one that is live over the
 /// other call, if returns go back to their own caller.
 #[test]
-fn returns_go_to_the_callers_of_their_subroutine() {
+fn returns_reach_only_callers_of_their_subroutine() {
     let text = ".reg ret sum first second\n.areg ret 0\n.areg sum 1\n\
         immed[sum, 0]\nimmed[first, 1]\n\
         br[add#], defer[1]\nload_addr[ret, one#]\none#: alu[sum, sum, +, first]\n\
@@ -387,7 +387,7 @@ fn returns_go_to_the_callers_of_their_subroutine() {
 }
 
 #[test]
-fn a_shift_of_0_an_element_with_a_bank_and_a_shared_csr_name() {
+fn zero_shift_element_bank_and_csr_prefix_are_accepted() {
     let image = image(
         "
 .reg a v[2]

@@ -216,7 +216,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn any_text_gives_an_image_or_an_error(lines in proptest::collection::vec(line(), 0..25)) {
+    fn arbitrary_text_gives_an_image_or_an_error(lines in proptest::collection::vec(line(), 0..25)) {
         let declarations = ".reg x y z w[3] $x $y $$d @a\n.sig s t\n";
         let text = format!("{declarations}{}\n", lines.join("\n"));
         let assembly = run(&text);
@@ -237,25 +237,34 @@ proptest! {
 }
 
 /// Messages of one code.
-fn of_code<'a>(assembly: &'a npsim_asm::Assembly, code: &str) -> Vec<&'a npsim_asm::Diagnostic> {
+fn diagnostics_with_code<'a>(
+    assembly: &'a npsim_asm::Assembly,
+    code: &str,
+) -> Vec<&'a npsim_asm::Diagnostic> {
     let all = assembly.diagnostics.iter();
     all.filter(|d| d.code == code).collect()
 }
 
 #[test]
-fn a_slip_in_an_endless_loop_is_said_once() {
+fn mistake_in_an_endless_loop_is_reported_once() {
     let assembly = run("#define I 0\n#while (I < 3)\n#evall I (I + 1)\n#endloop\n");
-    assert_eq!(of_code(&assembly, "unknown-directive").len(), 1);
-    assert_eq!(of_code(&assembly, "expansion-limit").len(), 1);
+    assert_eq!(
+        diagnostics_with_code(&assembly, "unknown-directive").len(),
+        1
+    );
+    assert_eq!(diagnostics_with_code(&assembly, "expansion-limit").len(), 1);
     let assembly = run("#while 1\nimmedd[a0, 1]\n#endloop\n");
     assert_eq!(assembly.diagnostics.len(), 1, "{}", describe(&assembly));
     assert_eq!(assembly.diagnostics[0].code, "expansion-limit");
     let assembly = run("#while (LIMIT < 3)\n#endloop\n");
-    assert_eq!(of_code(&assembly, "undefined-in-condition").len(), 1);
+    assert_eq!(
+        diagnostics_with_code(&assembly, "undefined-in-condition").len(),
+        1
+    );
 }
 
 #[test]
-fn a_slip_in_a_macro_is_said_of_each_use_and_guessed_once() {
+fn mistake_in_a_macro_is_reported_per_use_with_one_suggestion() {
     for (condition, code, meant) in [
         ("LIMT > 2", "undefined-in-condition", "`LIMIT`"),
         ("strlem('ab') > 2", "unknown-function", "`strlen`"),
@@ -263,16 +272,16 @@ fn a_slip_in_a_macro_is_said_of_each_use_and_guessed_once() {
         let uses = "m()\nm()\nm()\nhalt\n";
         let macros = format!("#macro m()\n#if {condition}\nnop\n#endif\n#endm\n");
         let assembly = run(&format!("#define LIMIT 3\n{macros}{uses}"));
-        let said = of_code(&assembly, code);
-        assert_eq!(said.len(), 3, "{}", describe(&assembly));
+        let reported = diagnostics_with_code(&assembly, code);
+        assert_eq!(reported.len(), 3, "{}", describe(&assembly));
         let guesses = |d: &npsim_asm::Diagnostic| format!("{:?}", d.help).contains(meant);
-        assert!(guesses(said[0]), "{}", describe(&assembly));
-        assert!(!guesses(said[1]) && !guesses(said[2]), "{code}");
+        assert!(guesses(reported[0]), "{}", describe(&assembly));
+        assert!(!guesses(reported[1]) && !guesses(reported[2]), "{code}");
     }
 }
 
 #[test]
-fn very_many_names_that_hold_nothing_cost_little() {
+fn many_unused_names_assemble() {
     let names = |letter: &str| -> String {
         let all: Vec<String> = (0..40_000).map(|i| format!("{letter}{i}")).collect();
         all.join(" ")
@@ -280,27 +289,36 @@ fn very_many_names_that_hold_nothing_cost_little() {
     let assembly = run(&format!(".reg {}\n.sig {}\nhalt\n", names("r"), names("s")));
     let image = assembly.image.as_ref().map(|image| image.words.len());
     assert_eq!(image, Some(1));
-    assert_eq!(of_code(&assembly, "unused-register").len(), 40_000);
-    assert_eq!(of_code(&assembly, "unused-signal").len(), 40_000);
+    assert_eq!(
+        diagnostics_with_code(&assembly, "unused-register").len(),
+        40_000
+    );
+    assert_eq!(
+        diagnostics_with_code(&assembly, "unused-signal").len(),
+        40_000
+    );
 }
 
 #[test]
-fn blocks_that_a_loop_opens_and_nothing_closes_are_told_apart() {
+fn unclosed_blocks_from_a_loop_are_each_reported() {
     let assembly = run(".reg x\nimmed[x, 0]\n#repeat 20000\n.if (x == 1)\n#endloop\nhalt\n");
     assert!(assembly.image.is_none());
-    assert_eq!(of_code(&assembly, "unbalanced-block").len(), 20_000);
+    assert_eq!(
+        diagnostics_with_code(&assembly, "unbalanced-block").len(),
+        20_000
+    );
 }
 
 #[test]
-fn synonyms_of_synonyms_do_not_grow_without_bound() {
+fn nested_synonym_expansion_is_limited() {
     let assembly = run(&".operand_synonym x x x x x\n".repeat(40));
     assert!(assembly.image.is_none());
-    let said = &assembly.diagnostics[0].message;
-    assert!(said.contains("1024 tokens"), "{}", describe(&assembly));
+    let reported = &assembly.diagnostics[0].message;
+    assert!(reported.contains("1024 tokens"), "{}", describe(&assembly));
 }
 
 #[test]
-fn long_conditions_are_refused_where_they_get_too_long() {
+fn overlong_conditions_are_refused() {
     let condition = |parts: usize| {
         format!(
             ".if ({}a0 == 1)\nnop\n.endif\n",
@@ -308,8 +326,8 @@ fn long_conditions_are_refused_where_they_get_too_long() {
         )
     };
     let (short, long) = (run(&condition(100)), run(&condition(20_000)));
-    assert_eq!(of_code(&short, codes::CONDITION).len(), 0);
-    let [error] = of_code(&long, codes::CONDITION)[..] else {
+    assert_eq!(diagnostics_with_code(&short, codes::CONDITION).len(), 0);
+    let [error] = diagnostics_with_code(&long, codes::CONDITION)[..] else {
         panic!("{}", describe(&long));
     };
     assert!(error.message.contains("512 operators"), "{}", error.message);
@@ -322,7 +340,7 @@ fn long_conditions_are_refused_where_they_get_too_long() {
 }
 
 #[test]
-fn mistakes_by_the_thousand_cost_little() {
+fn thousands_of_mistakes_are_reported_quickly() {
     let macros = (0..4_000)
         .map(|n| format!("#macro put_{n}(a)\nnop\n#endm\n"))
         .collect::<Vec<_>>()

@@ -184,7 +184,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn values_are_those_of_the_text(
+    fn random_programs_compute_the_values_of_their_source(
         statements in statements(),
         bodies in bodies(),
         marked: bool,
@@ -198,8 +198,8 @@ proptest! {
         let Some(image) = &assembly.image else {
             panic!("{text}\n{}", describe(&assembly));
         };
-        let mut said = assembly.diagnostics.iter();
-        let unreachable = said.any(|d| d.code == "unreachable-code");
+        let mut messages = assembly.diagnostics.iter();
+        let unreachable = messages.any(|d| d.code == "unreachable-code");
         let inexact = inexact(image, &assembly.sources, unreachable);
         prop_assert!(inexact.is_empty(), "{}\n{}", text, inexact.join("\n"));
         let mut machine = Machine::default();

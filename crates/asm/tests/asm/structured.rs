@@ -223,7 +223,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn branches_agree_with_the_condition(
+    fn branches_follow_the_condition(
         test in test(),
         of in prop::array::uniform6(number()),
         unsigned: bool,
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn the_first_true_arm_runs(
+    fn first_true_arm_executes(
         tests in prop::collection::vec(test(), 2..4),
         of in prop::array::uniform6(number()),
         otherwise: bool,
@@ -265,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn loops_run_as_often_as_they_say(from in 0u32..6, to in 0u32..6, skip in 0u32..6, stop in 0u32..8) {
+    fn loops_iterate_as_written(from in 0u32..6, to in 0u32..6, skip in 0u32..6, stop in 0u32..8) {
         let text = format!(
             ".reg i sum\nimmed[i, {from}]\nimmed[sum, 0]\n.while (i < {to})\nalu[i, i, +, 1]\n\
              .if (i == {skip})\n.continue\n.elif (i == {stop})\n.break\n.endif\n\
@@ -300,7 +300,7 @@ proptest! {
 }
 
 #[test]
-fn carry_and_signals_can_be_tested() {
+fn conditions_can_test_carry_and_signals() {
     let text = ".reg x\n.sig s\nimmed[x, -1]\nalu[x, x, +, 1]\n.if (COUT)\nlocal_csr_wr[0x10, 1]\n.else\nlocal_csr_wr[0x10, 2]\n.endif\n\
                 .addr s 5\n.set_sig s\n.if (!SIGNAL(s))\nlocal_csr_wr[0x10, 3]\n.endif\n.if (signal(s))\nlocal_csr_wr[0x10, 4]\n.endif\nctx_arb[kill]\n";
     for (signals, wanted) in [(0, vec![1, 3]), (1 << 5, vec![1])] {
@@ -313,7 +313,7 @@ fn carry_and_signals_can_be_tested() {
 }
 
 #[test]
-fn shifts_by_a_register_take_its_low_five_bits() {
+fn register_shifts_use_the_low_five_bits() {
     let text = ".reg x n\nimmed[x, 8]\nimmed[n, 35]\n.if ((x >> n) == 1)\nlocal_csr_wr[0x10, 1]\n.endif\n.if ((x << n) == 64)\nlocal_csr_wr[0x10, 2]\n.endif\nctx_arb[kill]\n";
     let mut machine = Machine::default();
     machine.run(&image(text));
@@ -322,7 +322,7 @@ fn shifts_by_a_register_take_its_low_five_bits() {
 }
 
 #[test]
-fn arms_of_a_macro_keep_to_themselves() {
+fn repeated_macro_conditions_do_not_interfere() {
     let text = "#macro bump(r, limit)\n.if (r < limit)\nalu[r, r, +, 1]\n.else\nimmed[r, 0]\n.endif\n#endm\n\
                 .reg x\nimmed[x, 0]\nbump(x, 2)\nbump(x, 2)\nlocal_csr_wr[0x10, x]\nbump(x, 2)\nlocal_csr_wr[0x10, x]\nctx_arb[kill]\n";
     let mut machine = Machine::default();

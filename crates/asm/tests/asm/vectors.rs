@@ -59,7 +59,7 @@ fn every_vector_assembles_to_its_word() {
 }
 
 #[test]
-fn all_vectors_as_one_program_come_back() {
+fn all_vectors_round_trip_as_one_program() {
     // Branches are left as they are: the program is long enough for all targets.
     let mut words: Vec<u64> = Vec::new();
     for (word, text) in vectors() {

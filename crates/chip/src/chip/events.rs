@@ -88,7 +88,7 @@ impl Chip {
     ///
     /// The events of a cycle come before the turns of microengines (`kernel/event.rs` has the
     /// order). Handling one may add more to the cycle, so `pending` is read again after each. The
-    /// cycle is left exactly once, by the code that finds it empty: [`Self::goes_on`] if it ends
+    /// cycle is left exactly once, by the code that finds it empty: [`Self::cycle_continues`] if it ends
     /// the loop, `take_turn` with the last turn, or this function after the last event.
     #[inline(always)]
     #[allow(clippy::inline_always)] // The body of the event loop.
@@ -108,7 +108,7 @@ impl Chip {
         loop {
             if !pending.is_turns_only() {
                 self.event::<OBSERVED>(bucket, pending, lines);
-                if !self.goes_on::<OBSERVED>(bucket, pause, observer) {
+                if !self.cycle_continues::<OBSERVED>(bucket, pause, observer) {
                     return false;
                 }
                 pending = self.fabric.events.pending_in(bucket);
@@ -120,7 +120,7 @@ impl Chip {
             } else {
                 let me = self.fabric.events.take_turn(bucket, pending);
                 self.turn::<OBSERVED>(me);
-                if !self.goes_on::<OBSERVED>(bucket, pause, observer) {
+                if !self.cycle_continues::<OBSERVED>(bucket, pause, observer) {
                     return false;
                 }
                 pending = self.fabric.events.pending_in(bucket);
@@ -135,7 +135,7 @@ impl Chip {
     /// those of the faulting cycle.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of the event loop.
-    fn goes_on<const OBSERVED: bool>(
+    fn cycle_continues<const OBSERVED: bool>(
         &mut self,
         bucket: usize,
         pause: Cycle,
@@ -253,7 +253,7 @@ impl Chip {
     fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: SignalSource) {
         let fabric = &mut self.fabric;
         if OBSERVED {
-            tell_signals(me, context, 1 << signal, by.cause(), fabric);
+            trace_signals(me, context, 1 << signal, by.cause(), fabric);
         }
         fabric.raisers.note(fabric.now, (me, context, signal), by);
         self.microengines[usize::from(me)].signal(context, 1 << signal, fabric);
@@ -362,7 +362,7 @@ impl Chip {
             self.pulled_late::<OBSERVED>(slot);
         } else {
             if OBSERVED {
-                tell_pull(slot, fabric);
+                trace_pull(slot, fabric);
             }
             self.microengines[usize::from(me)].pulled(slot, fabric);
         }
@@ -380,7 +380,7 @@ impl Chip {
         let late = if signals == 0 { 0 } else { fabric.late(slot) };
         if late == 0 {
             if OBSERVED {
-                tell_pull(slot, fabric);
+                trace_pull(slot, fabric);
             }
             return me.pulled(slot, fabric);
         }
@@ -394,19 +394,19 @@ impl Chip {
     fn pushed<const OBSERVED: bool>(&mut self, slot: CommandId, me: u8) {
         let fabric = &mut self.fabric;
         if OBSERVED {
-            tell_push(slot, fabric);
+            trace_push(slot, fabric);
         }
         self.microengines[usize::from(me)].pushed(slot, fabric);
         if OBSERVED {
             fabric.retire(slot);
         } else {
-            fabric.retire_unseen(slot);
+            fabric.retire_untraced(slot);
         }
     }
 }
 
 impl TransferRegisters for Vec<Box<dyn Core>> {
-    fn give_away(&mut self, me: u8, register: u8, words: u8) {
+    fn release_registers(&mut self, me: u8, register: u8, words: u8) {
         if let Some(microengine) = self.get_mut(usize::from(me)) {
             microengine.claim_in(TransferKind::S, register, words);
         }
@@ -415,7 +415,7 @@ impl TransferRegisters for Vec<Box<dyn Core>> {
 
 /// Records signals for observers.
 #[inline]
-fn tell_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
+fn trace_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
     let raised = TraceEvent::Signal {
         me,
         context,
@@ -426,17 +426,17 @@ fn tell_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fa
 }
 
 /// Records the signals that a command raises once its data has been pulled.
-fn tell_pull(slot: CommandId, fabric: &mut Fabric) {
+fn trace_pull(slot: CommandId, fabric: &mut Fabric) {
     let command = &fabric.flight(slot).command;
     if command.pull_signals != 0 {
         let (me, to) = (command.transfer_me, command.signal_context);
         let (signals, cause) = (command.pull_signals, Cause::of(command));
-        tell_signals(me, to, signals, cause, fabric);
+        trace_signals(me, to, signals, cause, fabric);
     }
 }
 
 /// Records pushed data and the signals that its command raises.
-fn tell_push(slot: CommandId, fabric: &mut Fabric) {
+fn trace_push(slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
     let (me, to, signals) = (
@@ -458,6 +458,6 @@ fn tell_push(slot: CommandId, fabric: &mut Fabric) {
     };
     fabric.trace.put(fabric.now, pushed);
     if signals != 0 {
-        tell_signals(me, to, signals, cause, fabric);
+        trace_signals(me, to, signals, cause, fabric);
     }
 }

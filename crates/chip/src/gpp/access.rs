@@ -166,10 +166,10 @@ impl Access<'_> {
 
     /// Reports to observers that the task writes longwords now.
     #[inline]
-    pub(super) fn tell_written(&mut self, memory: MemoryName, address: u32, words: usize) {
+    pub(super) fn trace_written(&mut self, memory: MemoryName, address: u32, words: usize) {
         if words > 0 && self.fabric.trace.wants(TraceEventKind::Written) {
             let by = Writer::Task(self.task);
-            self.fabric.tell_written(memory, address, words, by);
+            self.fabric.trace_written(memory, address, words, by);
         }
     }
 
@@ -179,7 +179,7 @@ impl Access<'_> {
         let link = queue.and_then(QueueEntry::next_link);
         let done = self.sram.enqueue(channel, entry, buffer);
         if let Some(link) = link.filter(|_| done) {
-            self.tell_written(MemoryName::Sram(channel), link * 4, 1);
+            self.trace_written(MemoryName::Sram(channel), link * 4, 1);
         }
         done
     }
@@ -188,14 +188,14 @@ impl Access<'_> {
     pub(super) fn ring_put(&mut self, ring: u8, word: u32) {
         let places = self.scratch.ring(ring).next_addresses(1);
         for address in places {
-            self.tell_written(MemoryName::Scratch, address, 1);
+            self.trace_written(MemoryName::Scratch, address, 1);
         }
         self.scratch.ring_put(ring, word, self.fabric);
     }
 
     /// Writes up to eight longwords. Returns how long it takes.
     pub fn write(&mut self, place: LongwordAddress, words: &[u32]) -> Cycle {
-        self.tell_written(place.space.name(), place.address, words.len());
+        self.trace_written(place.space.name(), place.address, words.len());
         let waited = match place.space {
             Space::Scratch => self.scratch.core_write(place.address, words, self.fabric),
             Space::Sram(channel) => {
@@ -224,7 +224,7 @@ impl Access<'_> {
     /// Changes a longword in an atomic operation. Returns its old value and how long it takes. DRAM
     /// has no such operations.
     pub fn change(&mut self, place: LongwordAddress, new: impl FnOnce(u32) -> u32) -> (u32, Cycle) {
-        self.tell_written(place.space.name(), place.address, 1);
+        self.trace_written(place.space.name(), place.address, 1);
         let (old, waited) = match place.space {
             Space::Scratch => self.scratch.core_change(place.address, new, self.fabric),
             Space::Sram(channel) => {
@@ -244,7 +244,7 @@ impl Access<'_> {
 
     /// Reports to observers the activity of the task's program from a cycle on, now or later, with
     /// the function it is in and the depth of calls leading to it.
-    pub fn tell_function(&mut self, at: Cycle, doing: ProgramState, depth: u16, function: u32) {
+    pub fn trace_function(&mut self, at: Cycle, doing: ProgramState, depth: u16, function: u32) {
         let task = self.task;
         self.fabric.trace.record(at, || TraceEvent::Function {
             task,

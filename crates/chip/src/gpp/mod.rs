@@ -161,7 +161,7 @@ impl Gpp {
                 schedule.stopped = due == Cycle::MAX;
                 if !schedule.stopped {
                     let index = self.tasks.len() as u16;
-                    fabric.events.post(due, job_of(&*task, index));
+                    fabric.events.post(due, job_event(&*task, index));
                 }
                 self.schedules.push(schedule);
                 self.tasks.push(task);
@@ -180,7 +180,7 @@ impl Gpp {
             if !self.schedules[index].is_idle() || !self.tasks[index].has_work(scratch) {
                 continue;
             }
-            self.bring_up_to(index, now);
+            self.count_polls_until(index, now);
             if let Some(at) = self.schedules[index].wake(now, None) {
                 fabric.events.post(at, Event::Gpp(index as u16));
             }
@@ -212,7 +212,7 @@ impl Gpp {
 
     /// Counts the polls of an idle task until `now`; it makes none while the core runs another
     /// task's job.
-    fn bring_up_to(&mut self, index: usize, now: Cycle) {
+    fn count_polls_until(&mut self, index: usize, now: Cycle) {
         if self.running.is_none() && now >= self.free_at {
             self.schedules[index].catch_up(now);
         }
@@ -344,8 +344,8 @@ impl Gpp {
         if index >= self.schedules.len() {
             return;
         }
-        if self.schedules[index].ends_sleep(now) {
-            self.bring_up_to(index, now);
+        if self.schedules[index].must_wake(now) {
+            self.count_polls_until(index, now);
             self.schedules[index].wake(now, Some(now));
         }
         let schedule = &self.schedules[index];
@@ -408,35 +408,35 @@ impl Gpp {
             NextAction::Done { due, .. } => {
                 schedule.due = due.max(until).max(now + 1);
                 let due = schedule.due;
-                self.hand_on(task, until, fabric);
-                let job = job_of(&*self.tasks[index], task);
+                self.release_core(task, until, fabric);
+                let job = job_event(&*self.tasks[index], task);
                 fabric.events.post(due, job);
             }
             NextAction::Idle { interval, poll, .. } => {
                 let interval = interval.max(1);
                 schedule.due = (now + interval).max(until);
-                schedule.becomes_idle(IdlePoll { interval, poll });
-                self.hand_on(task, until, fabric);
+                schedule.set_idle(IdlePoll { interval, poll });
+                self.release_core(task, until, fabric);
             }
             NextAction::Wait { due, .. } => {
                 let due = due.map(|due| due.max(until).max(now + 1));
-                schedule.waits_for_packet(due);
-                self.hand_on(task, until, fabric);
+                schedule.wait_for_packet(due);
+                self.release_core(task, until, fabric);
                 if let Some(due) = due {
                     fabric.events.post(due, Event::Gpp(task));
                 }
             }
             NextAction::Sleep { polls, due, .. } => {
-                schedule.falls_asleep(polls, now, until, due);
+                schedule.put_to_sleep(polls, now, until, due);
                 let due = schedule.sleeps_until();
-                self.hand_on(task, until, fabric);
+                self.release_core(task, until, fabric);
                 if let Some(due) = due {
                     fabric.events.post(due, Event::Gpp(task));
                 }
             }
             NextAction::Exit(_) => {
                 schedule.stopped = true;
-                self.hand_on(task, until, fabric);
+                self.release_core(task, until, fabric);
             }
         }
         if let Some(taker) = taken
@@ -451,7 +451,7 @@ impl Gpp {
         let now = fabric.now;
         let own = usize::from(task);
         if self.running.is_some() {
-            self.schedules[own].holds_up(now);
+            self.schedules[own].note_delay(now);
             self.schedules[own].parked = true;
             return false;
         }
@@ -463,7 +463,7 @@ impl Gpp {
             }
         }
         if free > now {
-            self.schedules[own].holds_up(now);
+            self.schedules[own].note_delay(now);
             self.schedules[own].due = free;
             fabric.events.post(free, Event::Gpp(task));
             return false;
@@ -475,7 +475,7 @@ impl Gpp {
 
     /// Ends a task's job; from `free` on the core is available to the next waiting job, in turn,
     /// and to polls.
-    fn hand_on(&mut self, task: u16, free: Cycle, fabric: &mut Fabric) {
+    fn release_core(&mut self, task: u16, free: Cycle, fabric: &mut Fabric) {
         self.running = None;
         self.free_at = free;
         let count = self.schedules.len();
@@ -489,13 +489,13 @@ impl Gpp {
                 other.due = free.max(fabric.now + 1);
                 fabric.events.post(other.due, Event::Gpp(index as u16));
             }
-            other.goes_on(free);
+            other.resume_polling(free);
         }
     }
 }
 
 /// The event of a task's next job.
-fn job_of(task: &dyn Task, index: u16) -> Event {
+fn job_event(task: &dyn Task, index: u16) -> Event {
     if task.is_directed() {
         Event::Directed(index)
     } else {
@@ -510,7 +510,7 @@ impl Interrupts for Gpp {
         self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);
         let now = fabric.now;
         for index in 0..self.tasks.len() {
-            self.bring_up_to(index, now);
+            self.count_polls_until(index, now);
             let delay = self.tasks[index].interrupted(line, thread, &self.costs);
             if let Some(at) = self.schedules[index].wake(now, Some(now + delay)) {
                 fabric.events.post(at, Event::Gpp(index as u16));

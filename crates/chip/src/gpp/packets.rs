@@ -155,7 +155,7 @@ impl PacketSender {
                 return lasts;
             };
             let longwords = (at + count).div_ceil(4) - at / 4;
-            access.tell_written(MemoryName::Dram, at, longwords as usize);
+            access.trace_written(MemoryName::Dram, at, longwords as usize);
             lasts += access.costs.dram + waited;
         }
         lasts
@@ -301,7 +301,7 @@ mod tests {
     use super::parts;
 
     #[test]
-    fn an_access_to_dram_stays_within_a_line() {
+    fn dram_accesses_are_split_at_line_boundaries() {
         let all = |address, bytes| parts(address, bytes).collect::<Vec<_>>();
         assert_eq!(all(0, 70), [(0, 32), (32, 32), (64, 6)]);
         assert_eq!(all(14, 20), [(14, 18), (32, 2)]);

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_prefixes_win_at_every_level() {
+    fn longest_prefix_wins_at_every_trie_level() {
         let routes = [
             route(0, 0, 1),
             route(0x0a00_0000, 8, 2),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn lookup_finds_nothing_without_a_default_route() {
+    fn lookup_without_default_route_can_miss() {
         let table = RouteTable::build(&[route(0x0a00_0000, 8, 0)]).unwrap();
         assert_eq!(table.lookup(0x0b00_0000), None);
         assert_eq!(table.lookup(0x0aff_ffff), Some(1));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_refused() {
+    fn contradictory_routes_are_refused() {
         let bad = Route {
             prefix: 0x0a00_0001,
             length: 8,
@@ -355,7 +355,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn the_trie_agrees_with_a_linear_scan(
+        fn trie_lookup_agrees_with_a_linear_scan(
             seeds in prop::collection::vec((any::<u32>(), 0_u8..=32, 0_u8..8), 1..60),
             probes in prop::collection::vec(any::<u32>(), 32),
             narrow in any::<bool>(),

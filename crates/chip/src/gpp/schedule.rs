@@ -94,7 +94,7 @@ impl Schedule {
     }
 
     /// Records that a due job has to wait, possibly since earlier.
-    pub(crate) fn holds_up(&mut self, since: Cycle) {
+    pub(crate) fn note_delay(&mut self, since: Cycle) {
         self.since.get_or_insert(since);
     }
 
@@ -114,7 +114,7 @@ impl Schedule {
 
     /// Puts the task to sleep from `until` on, when its job ends; it makes the given polls
     /// meanwhile and wakes at `due` at the latest.
-    pub fn falls_asleep(
+    pub fn put_to_sleep(
         &mut self,
         polls: Option<IdlePoll>,
         now: Cycle,
@@ -136,12 +136,12 @@ impl Schedule {
     }
 
     /// Whether a task that polls while sleeping has to wake now.
-    pub fn ends_sleep(&self, now: Cycle) -> bool {
+    pub fn must_wake(&self, now: Cycle) -> bool {
         self.until == Some(now) && self.is_idle()
     }
 
     /// Lets the task wait for a packet, at most until a cycle if one is given.
-    pub fn waits_for_packet(&mut self, due: Option<Cycle>) {
+    pub fn wait_for_packet(&mut self, due: Option<Cycle>) {
         self.waits = WakeCause::Packet;
         self.due = due.unwrap_or(Cycle::MAX);
     }
@@ -159,7 +159,7 @@ impl Schedule {
     }
 
     /// Makes the task idle after a poll that found nothing.
-    pub(crate) fn becomes_idle(&mut self, poll: IdlePoll) {
+    pub(crate) fn set_idle(&mut self, poll: IdlePoll) {
         self.waits = WakeCause::Poll;
         self.idle_poll = Some(poll);
     }
@@ -206,7 +206,7 @@ impl Schedule {
     }
 
     /// Lets an idle task poll again from `now` on.
-    pub fn goes_on(&mut self, now: Cycle) {
+    pub fn resume_polling(&mut self, now: Cycle) {
         if self.is_idle() && self.due < now {
             self.counts.wait(self.due, now);
             self.due = now;
@@ -224,7 +224,7 @@ impl Schedule {
         let due = at.map_or(self.due, |at| self.due.min(at));
         if due < now {
             // The core has been busy with another job since then.
-            self.holds_up(due);
+            self.note_delay(due);
         }
         self.due = due.max(now);
         Some(self.due)

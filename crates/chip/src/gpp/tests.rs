@@ -115,7 +115,7 @@ impl Bench {
 }
 
 #[test]
-fn a_plan_is_in_place_before_the_start() {
+fn boot_plan_is_applied_before_the_start() {
     let mut bench = load(&plan()).unwrap();
     assert_eq!(bench.units.dram.read_word(0x8000), Some(0x0102_0304));
     assert_eq!(bench.units.scratch.ring(2).size(), 128);
@@ -131,7 +131,7 @@ fn a_plan_is_in_place_before_the_start() {
 }
 
 #[test]
-fn routes_stand_in_sram_as_the_microcode_walks_them() {
+fn routes_in_sram_match_the_microcode_lookup() {
     let hop = NextHop {
         port: 1,
         mtu: 1500,
@@ -181,7 +181,7 @@ fn routes_stand_in_sram_as_the_microcode_walks_them() {
 }
 
 #[test]
-fn exception_packets_are_read_counted_and_given_back() {
+fn exception_packets_are_read_counted_and_freed() {
     let mut bench = load(&plan()).unwrap();
     let buffers: Vec<u32> = (0..3)
         .map(|_| bench.units.sram.dequeue(0, 3).unwrap() & 0xff_ffff)
@@ -224,7 +224,7 @@ fn exception_packets_are_read_counted_and_given_back() {
 }
 
 #[test]
-fn an_interrupt_brings_the_next_look_forward() {
+fn interrupt_brings_the_next_poll_forward() {
     let mut bench = load(&plan()).unwrap();
     bench.run_until(100);
     bench.gpp.interrupt(InterruptLine::A, 70, &mut bench.fabric);
@@ -241,7 +241,7 @@ fn an_interrupt_brings_the_next_look_forward() {
 }
 
 #[test]
-fn an_idle_core_costs_no_events_and_counts_its_looks() {
+fn idle_core_posts_no_events_but_counts_polls() {
     let mut bench = load(&plan()).unwrap();
     bench.run_until(1201);
     assert!(
@@ -268,7 +268,7 @@ fn an_idle_core_costs_no_events_and_counts_its_looks() {
 }
 
 #[test]
-fn word_that_is_no_buffer_on_the_ring_is_a_fault() {
+fn invalid_buffer_handle_on_the_ring_is_a_fault() {
     let mut bench = load(&plan()).unwrap();
     bench
         .units
@@ -280,7 +280,7 @@ fn word_that_is_no_buffer_on_the_ring_is_a_fault() {
 }
 
 #[test]
-fn impossible_plans_are_refused_with_what_is_wrong() {
+fn invalid_boot_plans_are_refused_with_their_reason() {
     let refused = |change: fn(&mut BootPlan)| {
         let mut boot = plan();
         change(&mut boot);

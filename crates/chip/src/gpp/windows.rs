@@ -23,7 +23,7 @@ impl Access<'_> {
     /// no memory.
     #[inline]
     pub fn set_dram_word(&mut self, address: u32, word: u32) -> bool {
-        self.tell_written(MemoryName::Dram, address, 1);
+        self.trace_written(MemoryName::Dram, address, 1);
         self.dram.write_word(address, word)
     }
 
@@ -35,7 +35,7 @@ impl Access<'_> {
     /// Writes a longword of DRAM that others may read. Returns how long it takes; `None` if there
     /// is no memory.
     pub fn dram_write(&mut self, address: u32, word: u32) -> Option<Cycle> {
-        self.tell_written(MemoryName::Dram, address, 1);
+        self.trace_written(MemoryName::Dram, address, 1);
         let bytes = word.to_be_bytes();
         let waited = self.dram.core_write(address & !3, &bytes, self.fabric)?;
         Some(self.costs.dram + waited)
@@ -58,7 +58,7 @@ impl Access<'_> {
     }
 
     /// Reports to observers that a longword taken off a ring is a packet that ended at the core.
-    pub fn tell_exception(&mut self, entry: u32) {
+    pub fn trace_exception(&mut self, entry: u32) {
         let (handle, reason) = (entry & HANDLE, (entry >> 24) as u8);
         let now = self.fabric.now;
         let trace = &mut self.fabric.trace;

@@ -80,7 +80,7 @@ impl Buffers {
     /// Records that a packet is handed to a context. Buffers taken before hold no packet: they fill
     /// a list that the microcode keeps for itself, where no search can find them.
     #[inline]
-    pub(crate) fn packets_come(&mut self) {
+    pub(crate) fn packet_handed_over(&mut self) {
         self.busy = true;
     }
 
@@ -146,7 +146,7 @@ mod tests {
     use super::{BufferSetup, Buffers, SignalSource};
 
     #[test]
-    fn handles_are_known_by_their_place() {
+    fn buffer_handles_are_recognised_by_address() {
         let mut buffers = Buffers::new(BufferSetup {
             channel: 0,
             entry: 3,
@@ -163,7 +163,7 @@ mod tests {
             (buffers.ways()[3].taken, buffers.ways()[3].last),
             (SignalSource::UNKNOWN, early)
         );
-        buffers.packets_come();
+        buffers.packet_handed_over();
         for wrong in [0, 0x3c, 0x42, 0x60, u32::MAX] {
             assert_eq!(buffers.number_of(wrong), None, "{wrong:#x}");
         }

@@ -238,10 +238,10 @@ impl Buses {
             let fifos = self.fifos_of(cluster).iter().zip(0..);
             let holds = fifos.map(|(fifo, place)| u16::from(fifo.first.is_some()) << place);
             self.clusters[cluster].holds = holds.sum();
-            self.see_cluster(cluster);
+            self.update_cluster(cluster);
         }
         for target in 0..CommandTarget::COUNT {
-            self.see_room(CommandTarget::new(target as u8));
+            self.update_room(CommandTarget::new(target as u8));
         }
         self.push_ahead = self.s_ahead.min(self.d_ahead);
     }
@@ -249,7 +249,7 @@ impl Buses {
     /// Sets whether an observer wants events of commands or buses from now on.
     pub(crate) fn watch(&mut self, is_watched: bool) {
         self.is_watched = is_watched;
-        (0..CLUSTERS).for_each(|cluster| self.see_cluster(cluster));
+        (0..CLUSTERS).for_each(|cluster| self.update_cluster(cluster));
     }
 
     /// Whether an observer wants events of commands or buses.

@@ -214,7 +214,7 @@ impl EventQueue {
         }
         // One comparison covers both the past and the far future.
         if time.wrapping_sub(self.base) >= SPAN as Cycle {
-            return self.post_apart(time, event);
+            return self.post_outside_span(time, event);
         }
         self.append(time, event.queue(), event);
     }
@@ -281,7 +281,7 @@ impl EventQueue {
         } else {
             let turn = Event::Microengine(me as u8);
             self.far.retain(|far| far.0.event != turn);
-            self.see_far();
+            self.update_far();
         }
     }
 
@@ -305,7 +305,7 @@ impl EventQueue {
     /// Posts an event that lies in the past or beyond the wheel's span.
     #[cold]
     #[inline(never)]
-    fn post_apart(&mut self, time: Cycle, event: Event) {
+    fn post_outside_span(&mut self, time: Cycle, event: Event) {
         let time = time.max(self.base);
         if time - self.base >= SPAN as Cycle {
             return self.post_far(time, event);
@@ -320,11 +320,11 @@ impl EventQueue {
         let order = u64::from(event.rank()) << 56 | self.sequence;
         self.sequence += 1;
         self.far.push(Reverse(Far { time, order, event }));
-        self.see_far();
+        self.update_far();
     }
 
     /// Updates the earliest time of the far events.
-    fn see_far(&mut self) {
+    fn update_far(&mut self) {
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
         self.reach = self.next_far.saturating_sub(SPAN as Cycle);
         self.set_alarm(self.wake);
@@ -351,7 +351,7 @@ impl EventQueue {
         let queue = queue % QUEUES;
         let pending = self.pending[bucket];
         if pending >> queue & 1 != 0 {
-            return self.append_behind(bucket, queue, event);
+            return self.append_to_nonempty(bucket, queue, event);
         }
         self.pending[bucket] = pending | 1 << queue;
         self.buckets[bucket].first[queue] = event;
@@ -380,7 +380,7 @@ impl EventQueue {
         if time == Cycle::MAX {
             return None;
         }
-        let bucket = self.come_to(time);
+        let bucket = self.advance_to_event(time);
         let pending = self.pending_in(bucket);
         let event = match pending.queue() {
             Some(queue) => self.take(bucket, queue, pending),
@@ -391,7 +391,7 @@ impl EventQueue {
     }
 
     /// Advances to the time of the next event, which must exist, and returns its bucket.
-    fn come_to(&mut self, time: Cycle) -> usize {
+    fn advance_to_event(&mut self, time: Cycle) -> usize {
         self.bring_near(time);
         self.step_to(time)
     }
@@ -408,7 +408,7 @@ impl EventQueue {
     pub(crate) fn bring_near(&mut self, time: Cycle) {
         self.base = time;
         if time > self.reach {
-            self.come_near();
+            self.refill_wheel();
         }
     }
 
@@ -482,14 +482,14 @@ impl EventQueue {
         debug_assert!(time <= self.next, "an event is passed over");
         self.base = self.base.max(time);
         if self.base > self.reach {
-            self.come_near();
+            self.refill_wheel();
         }
     }
 
     /// Moves events that are now within the wheel's span from the heap to the wheel.
     #[cold]
     #[inline(never)]
-    fn come_near(&mut self) {
+    fn refill_wheel(&mut self) {
         while let Some(&Reverse(far)) = self.far.peek()
             && far.time - self.base < SPAN as Cycle
         {
@@ -499,7 +499,7 @@ impl EventQueue {
                 event => self.append(far.time, event.queue(), event),
             }
         }
-        self.see_far();
+        self.update_far();
     }
 
     /// The earliest time in the wheel from `base` on, or else in the heap.

@@ -73,7 +73,7 @@ impl InFlight {
 }
 
 /// Most commands that a message lists as raisers of a signal.
-const MOST_RAISERS: usize = 3;
+const MAX_RAISERS: usize = 3;
 
 /// The value of `unit_scratch` for a slot opened without a command.
 const UNSOLICITED: u64 = u64::MAX;
@@ -210,25 +210,25 @@ impl Fabric {
 
     /// Recomputes the fields that are not saved and follow from the others.
     pub(crate) fn complete(&mut self) {
-        self.see_commands();
+        self.watch_commands();
         self.buses.complete();
-        self.see_data();
+        self.update_special_data();
     }
 
     /// Records the events of these kinds from now on; an empty set closes the trace buffer.
     pub fn watch(&mut self, wanted: Kinds) {
         self.trace.set(wanted);
-        self.see_commands();
-        self.see_data();
+        self.watch_commands();
+        self.update_special_data();
     }
 
     /// Only queued commands record events of commands and of the buses that they wait for: if an
     /// observer wants these, no command is granted the bus immediately.
-    fn see_commands(&mut self) {
+    fn watch_commands(&mut self) {
         self.buses.watch(self.trace.wants_commands());
     }
 
-    fn see_data(&mut self) {
+    fn update_special_data(&mut self) {
         self.special_data = self.trace.wants(TraceEventKind::Bus) || self.late.is_on();
     }
 
@@ -266,7 +266,7 @@ impl Fabric {
             buffers.queue(queue, word, takes, by);
             if self.trace.wants(TraceEventKind::Carried) {
                 let (channel, entry) = queue;
-                self.tell_carried(&[word], RingName::Sram { channel, entry }, takes, command);
+                self.trace_carried(&[word], RingName::Sram { channel, entry }, takes, command);
             }
         }
     }
@@ -287,22 +287,22 @@ impl Fabric {
             let by = SignalSource::of(command);
             buffers.carried(&flight.data[..count], by);
             if self.trace.wants(TraceEventKind::Carried) {
-                self.tell_ring(ring, slot, count, takes);
+                self.trace_ring(ring, slot, count, takes);
             }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_ring(&mut self, ring: RingName, slot: CommandId, count: usize, takes: bool) {
+    fn trace_ring(&mut self, ring: RingName, slot: CommandId, count: usize, takes: bool) {
         let flight = self.flight(slot);
         let (data, command) = (flight.data, flight.command);
-        self.tell_carried(&data[..count], ring, takes, &command);
+        self.trace_carried(&data[..count], ring, takes, &command);
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_carried(&mut self, words: &[u32], ring: RingName, takes: bool, command: &BusCommand) {
+    fn trace_carried(&mut self, words: &[u32], ring: RingName, takes: bool, command: &BusCommand) {
         let Some(buffers) = &self.buffers else {
             return;
         };
@@ -359,7 +359,7 @@ impl Fabric {
         let all = (0..image.words.len() as u16).filter(raises);
         let others = all.filter(|address| *address != found.second.2);
         found.also = others
-            .take(MOST_RAISERS)
+            .take(MAX_RAISERS)
             .map(|pc| Also {
                 me,
                 context,
@@ -378,7 +378,7 @@ impl Fabric {
     /// Delays completions from now on.
     pub fn disturb(&mut self, late: Lateness) {
         self.late = DelayedCompletions::new(late);
-        self.see_data();
+        self.update_special_data();
     }
 
     /// The maximum delay of completions.
@@ -440,7 +440,7 @@ impl Fabric {
         until: Cycle,
     ) {
         if self.trace.wants(TraceEventKind::Served) {
-            self.tell_served(slot, (target, lane), from, until);
+            self.trace_served(slot, (target, lane), from, until);
         }
     }
 
@@ -448,7 +448,7 @@ impl Fabric {
     /// address.
     #[cold]
     #[inline(never)]
-    pub(crate) fn tell_written(
+    pub(crate) fn trace_written(
         &mut self,
         memory: MemoryName,
         address: u32,
@@ -465,7 +465,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn tell_served(
+    fn trace_served(
         &mut self,
         slot: CommandId,
         (target, lane): (CommandTarget, u8),
@@ -538,14 +538,14 @@ impl Fabric {
     #[inline]
     pub fn retire(&mut self, slot: CommandId) {
         if self.trace.wants(TraceEventKind::Done) {
-            self.tell_done(slot);
+            self.trace_done(slot);
         }
         self.free.push(slot);
     }
 
     /// Frees the slot of a command whose end no observer wants.
     #[inline]
-    pub(crate) fn retire_unseen(&mut self, slot: CommandId) {
+    pub(crate) fn retire_untraced(&mut self, slot: CommandId) {
         debug_assert!(
             !self.trace.is_open(),
             "an observer would miss the end of a command"
@@ -555,7 +555,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn tell_done(&mut self, slot: CommandId) {
+    fn trace_done(&mut self, slot: CommandId) {
         let flight = self.flight(slot);
         if !flight.is_unsolicited() {
             let command = flight.command;

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_up_to_the_most_comes_about_as_often() {
+    fn drawn_delays_are_uniformly_distributed() {
         let drawn = drawn(1, Unit::Dram);
         for number in 0..=3 {
             let count = drawn.iter().filter(|&&it| it == number).count();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_differ_and_other_units_are_in_time() {
+    fn drawn_delays_depend_on_seed_and_affect_only_chosen_units() {
         assert_eq!(drawn(1, Unit::Sram), drawn(1, Unit::Sram));
         assert_ne!(drawn(1, Unit::Sram), drawn(2, Unit::Sram));
         assert!(drawn(0, Unit::Sram).iter().any(|&it| it > 1 << 31));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_is_described_in_words() {
+    fn perturbations_are_described_in_words() {
         let late = Lateness {
             seed: 7,
             dram: 400,
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_rests_behind_stalls_that_begin_before_it_would_end() {
+    fn run_end_is_postponed_by_overlapping_stalls() {
         let stall = |from, until| Stall {
             me: 0,
             context: 0,
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn contexts_are_named_in_runs_and_lists() {
+    fn context_lists_are_abbreviated_in_text() {
         assert_eq!(numbered(&[3]), "context 3");
         assert_eq!(numbered(&[1, 2]), "contexts 1 and 2");
         assert_eq!(numbered(&[1, 2, 3, 4]), "contexts 1 to 4");

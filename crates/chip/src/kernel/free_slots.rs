@@ -47,12 +47,12 @@ impl FreeSlots {
     pub fn pop(&mut self) -> Option<CommandId> {
         match self.first() {
             Some(first) => Some(self.take_from(first)),
-            None => self.pop_behind(),
+            None => self.pop_high(),
         }
     }
 
     #[inline(never)]
-    fn pop_behind(&mut self) -> Option<CommandId> {
+    fn pop_high(&mut self) -> Option<CommandId> {
         let (at, word) = (1..).zip(&mut self.behind).find(|(_, word)| **word != 0)?;
         let bit = word.trailing_zeros();
         *word &= *word - 1;
@@ -66,12 +66,12 @@ impl FreeSlots {
             debug_assert_eq!(self.first >> slot.0 & 1, 0, "freed twice");
             self.first |= 1 << slot.0;
         } else {
-            self.push_behind(slot);
+            self.push_high(slot);
         }
     }
 
     #[inline(never)]
-    fn push_behind(&mut self, slot: CommandId) {
+    fn push_high(&mut self, slot: CommandId) {
         let at = slot.0 as usize / 64 - 1;
         if at >= self.behind.len() {
             self.behind.resize(at + 1, 0);
@@ -104,7 +104,7 @@ mod tests {
     use super::{CommandId, FreeSlots};
 
     #[test]
-    fn the_lowest_is_the_next() {
+    fn lowest_free_slot_is_taken_first() {
         let mut free = FreeSlots::default();
         assert_eq!(free.pop(), None);
         for slot in [70, 3, 200, 64] {

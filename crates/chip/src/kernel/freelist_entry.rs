@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_freelist_word_has_the_layout_of_the_reference_driver() {
+    fn freelist_word_matches_the_reference_driver_layout() {
         let profile = Profile::load("ixp2400").unwrap();
         // Signal 3, microengine 2 of cluster 1, context 5, register 4.
         let waiter =
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ixp2800_names_microengines_by_their_number() {
+    fn ixp2800_freelist_uses_hardware_microengine_numbers() {
         let profile = Profile::load("ixp2800").unwrap();
         let me =
             |number: u32| FreelistEntry::from_register(0x3000 | number << 7 | 5 << 4 | 4, &profile);

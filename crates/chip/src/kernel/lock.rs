@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_booked_as_held_handed_over_or_neither() {
+    fn lock_time_is_split_into_held_handover_and_idle() {
         let (mut locks, mut fabric) = (Locks::default(), fabric());
         locks.watch(0, "L".into(), 8, 0);
         at(&mut locks, &mut fabric, 100, 0, 1);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_wanted_is_being_handed_over_until_now() {
+    fn contended_released_lock_counts_as_handover() {
         let (mut locks, mut fabric) = (Locks::default(), fabric());
         locks.watch(0, "L".into(), 8, 1);
         at(&mut locks, &mut fabric, 10, 1, 1);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_longword_itself_concerns_a_lock() {
+    fn only_changes_to_its_longword_affect_a_lock() {
         let (mut locks, mut fabric) = (Locks::default(), fabric());
         locks.watch(0, "L".into(), 8, 0);
         fabric.now = 5;

@@ -261,7 +261,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     }
 
     /// Bytes of host memory taken, not counting pages shared with another memory.
-    pub(crate) fn bytes_beside(&self, other: Option<&Self>) -> usize {
+    pub(crate) fn unshared_bytes(&self, other: Option<&Self>) -> usize {
         let others = other.map_or(&[][..], |other| &other.pages);
         let is_own = |(number, page): &(usize, &Page<T>)| match (page, others.get(*number)) {
             (Page::Zero, _) => false,
@@ -290,14 +290,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unwritten_memory_is_zero_and_takes_no_pages() {
+    fn unwritten_memory_reads_zero_without_allocating_pages() {
         let memory = Paged::<u32>::new(1 << 20);
         assert_eq!(memory.get(12345), Some(0));
         assert!(memory.pages.iter().all(|it| it.cells().is_none()));
     }
 
     #[test]
-    fn runs_cross_pages() {
+    fn reads_and_writes_cross_page_boundaries() {
         let mut memory = Paged::<u32>::new(3000);
         let values: Vec<u32> = (1..=2000).collect();
         memory.write(1000, &values).unwrap();
@@ -309,18 +309,18 @@ mod tests {
     }
 
     #[test]
-    fn copies_share_pages_until_one_is_written_to() {
+    fn copies_share_pages_until_written() {
         let mut memory = Paged::<u32>::new(4 * PAGE);
         memory.write(0, &[1; 3 * PAGE]).unwrap();
         memory.share();
         let mut copy = memory.clone();
         let table = size_of_val(&*memory.pages);
         let page = size_of::<[u32; PAGE]>();
-        assert_eq!(memory.bytes_beside(None), 3 * page + table);
-        assert_eq!(copy.bytes_beside(Some(&memory)), table);
+        assert_eq!(memory.unshared_bytes(None), 3 * page + table);
+        assert_eq!(copy.unshared_bytes(Some(&memory)), table);
         copy.set(PAGE + 1, 7).unwrap();
         copy.set(3 * PAGE, 7).unwrap();
-        assert_eq!(copy.bytes_beside(Some(&memory)), 2 * page + table);
+        assert_eq!(copy.unshared_bytes(Some(&memory)), 2 * page + table);
         assert_eq!(
             (memory.get(PAGE + 1), memory.get(3 * PAGE)),
             (Some(1), Some(0))
@@ -329,11 +329,11 @@ mod tests {
         memory.set(0, 5).unwrap();
         assert_eq!((memory.get(0), copy.get(0)), (Some(5), Some(1)));
         let other = memory.clone();
-        assert_eq!(other.bytes_beside(Some(&memory)), page + table);
+        assert_eq!(other.unshared_bytes(Some(&memory)), page + table);
     }
 
     #[test]
-    fn the_end_is_the_end() {
+    fn accesses_past_the_end_are_refused() {
         let mut memory = Paged::<u32>::new(10);
         assert_eq!(memory.get(10), None);
         assert_eq!(memory.set(10, 1), Err(OutOfRange));

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reflector_and_overrides_reach_others() {
+    fn reflector_and_overrides_count_as_remote_access() {
         let (s, none) = (TransferRegister::S(0), TransferRegister::None);
         assert_eq!(by(CommandOp::CapReflectWrite, s, false), (true, false));
         assert_eq!(by(CommandOp::CapReflectRead, s, false), (false, true));

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_shows_after_the_lag() {
+    fn ring_status_change_shows_after_the_lag() {
         let mut lines = RingStatusLines::new(12);
         lines.set(3, 100, true);
         lines.set(3, 105, false);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_shows_at_once() {
+    fn ring_status_preset_shows_immediately() {
         let mut lines = RingStatusLines::new(12);
         lines.preset(0, true);
         assert!(lines.level(0, 0));

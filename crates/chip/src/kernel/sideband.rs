@@ -15,7 +15,7 @@ pub trait MediaBuffers {
     fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<PacketTag, String>;
 
     /// Records for observers that a command has read there.
-    fn tell_rbuf_read(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
+    fn trace_rbuf_read(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
 
     /// Writes TBUF at a byte address of the media interface.
     ///
@@ -24,7 +24,7 @@ pub trait MediaBuffers {
     fn tbuf_write(&mut self, address: u32, words: &[u32], tag: PacketTag) -> Result<(), String>;
 
     /// Records for observers that a command has written there.
-    fn tell_tbuf_written(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
+    fn trace_tbuf_written(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
 }
 
 /// The S transfer registers of the microengines, to which the media interface pushes without a
@@ -34,7 +34,7 @@ pub trait TransferRegisters {
     /// unless the microengine claimed them when it put the thread on the freelist
     /// ([`claimed_by_issuer`](super::freelist_entry::FreelistEntry::claimed_by_issuer)). Reading
     /// them before the signal is a fault. A microengine that the chip lacks has none.
-    fn give_away(&mut self, me: u8, register: u8, words: u8);
+    fn release_registers(&mut self, me: u8, register: u8, words: u8);
 }
 
 /// Registers of a unit that the CSR proxy can access.

@@ -207,7 +207,7 @@ mod tests {
     use crate::kernel::command::{BusCommand, TransferKind};
 
     #[test]
-    fn packed_sources_come_out_unchanged() {
+    fn signal_sources_round_trip_through_packing() {
         let (me, context) = (254, 7);
         for pc in [0, 16383] {
             let thread = SignalSource::at(me, context, pc);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_two_are_known() {
+    fn last_two_signal_sources_are_remembered() {
         let mut raisers = SignalSources::new(2);
         let (first, second) = (SignalSource::at(0, 7, 300), SignalSource::at(1, 0, 0));
         assert_eq!(raisers.of((1, 3, 5)), [SignalSource::UNKNOWN; 2]);

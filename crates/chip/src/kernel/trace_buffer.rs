@@ -33,7 +33,7 @@ pub struct TraceBuffer {
     /// Every event before this cycle has been flushed.
     flushed_to: Cycle,
     /// Kept from flush to flush so that its vectors are allocated once.
-    sorting: Sorting,
+    sorting: EventSorter,
 }
 
 impl Default for TraceBuffer {
@@ -44,7 +44,7 @@ impl Default for TraceBuffer {
             open_run: NONE,
             enough: 0,
             flushed_to: 0,
-            sorting: Sorting::default(),
+            sorting: EventSorter::default(),
         }
     }
 }
@@ -231,7 +231,7 @@ impl TraceBuffer {
 
 /// Buffers for sorting events.
 #[derive(Clone, Debug, Default)]
-struct Sorting {
+struct EventSorter {
     /// The index of the first event of each cycle.
     heads: Vec<u32>,
     /// For each event, the index of the next event of its cycle.
@@ -242,7 +242,7 @@ struct Sorting {
     ordered: Vec<u32>,
 }
 
-impl Sorting {
+impl EventSorter {
     /// The indices of the events from cycle `first` to cycle `last`, ordered by cycle and rank, and
     /// by recording where both are equal.
     fn in_order(
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn events_come_by_cycle_then_by_rank_then_in_order_of_recording() {
+    fn trace_events_are_sorted_by_cycle_rank_and_recording_order() {
         for far in [0, 1 << 40] {
             in_order(far);
         }
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_in_line_are_one_event() {
+    fn consecutive_instructions_are_merged_into_one_event() {
         let issued = |context, pc, count| TraceEvent::Issued {
             me: 0,
             context,

@@ -42,7 +42,7 @@ impl Period {
 ///
 /// The comparison distinguishes a count from a maximum: the maximum of a period's values cannot
 /// grow in the next period, which has the same values.
-pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
+pub(super) fn changes_repeat([first, before, last]: [&StateVector; 3]) -> bool {
     before.classes == last.classes && { first.row.iter().zip(&before.row) }
         .zip(&last.row)
         .zip(&last.classes)
@@ -55,7 +55,7 @@ pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
         })
 }
 
-/// The last two of three states that satisfy [`goes_on`].
+/// The last two of three states that satisfy [`changes_repeat`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recurrence<'a> {
     pub period: Period,
@@ -110,7 +110,7 @@ mod tests {
     const STAMP: NumberClass = NumberClass::Stamp { bits: 16 };
 
     #[test]
-    fn times_counts_and_stamps_go_on() {
+    fn recurrence_extrapolates_times_counts_and_stamps() {
         let period = Period {
             cycles: 800,
             steps: 50,
@@ -126,7 +126,7 @@ mod tests {
             ])
         });
         assert!(period.joins(&a, &b));
-        assert!(goes_on([&a, &b, &c]));
+        assert!(changes_repeat([&a, &b, &c]));
         let recurrence = Recurrence {
             period,
             before: &b,
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_change_otherwise_are_no_period() {
+    fn irregular_changes_do_not_form_a_period() {
         let period = Period {
             cycles: 800,
             steps: 50,
@@ -154,7 +154,7 @@ mod tests {
             (STAMP, [0, 50, 50]),
         ] {
             let [a, b, c] = numbers.map(|number| state(&[(number, class)]));
-            let found = period.joins(&a, &b) && goes_on([&a, &b, &c]);
+            let found = period.joins(&a, &b) && changes_repeat([&a, &b, &c]);
             assert!(!found, "{class:?} {numbers:?}");
         }
     }

@@ -4,7 +4,7 @@
 //! one cycle and determines the cycle of the next examination, in this run or a later one. Any
 //! activity from outside in between ends it.
 
-use super::period::{Period, goes_on};
+use super::period::{Period, changes_repeat};
 use super::search_state::{PiecewiseSearch, Stage, Verification};
 use super::{EventReplay, FUTURE_COUNTS, LONGEST, MULTIPLES};
 use crate::Cycle;
@@ -13,7 +13,7 @@ use crate::kernel::observer::Observer;
 
 /// The result of one examination of the chip.
 #[derive(Clone, Copy)]
-enum Look {
+enum SearchStep {
     /// The search continues at this cycle.
     Again(Stage, Cycle),
     /// A period was found, with the cycle of the last of the three states.
@@ -29,7 +29,7 @@ impl Chip {
             Some(last) => self.first_state(now, last, 1),
             None => self.first_reference(now),
         };
-        self.look_again(begun, now);
+        self.apply_step(begun, now);
     }
 
     /// Examines the chip at a cycle that the search has requested. If it finds a period, advances
@@ -53,7 +53,7 @@ impl Chip {
             Stage::Verification(verification) => self.compare_states(verification),
         };
         match look {
-            Look::Found(period, at) => {
+            SearchStep::Found(period, at) => {
                 let states = std::mem::take(&mut self.skip_policy.states);
                 let mut observed = std::mem::take(&mut self.skip_policy.observed);
                 let mut replay = EventReplay {
@@ -68,16 +68,16 @@ impl Chip {
                 self.skip_policy.has_found(now, deadline);
             }
             // The previous period does not fit this idle time.
-            Look::Nothing if search.stage.is_of_last_period() => {
+            SearchStep::Nothing if search.stage.is_of_last_period() => {
                 let begun = self.first_reference(now);
-                self.look_again(begun, now);
+                self.apply_step(begun, now);
             }
-            look => self.look_again(look, now),
+            look => self.apply_step(look, now),
         }
     }
 
-    fn look_again(&mut self, look: Look, now: Cycle) {
-        if let Look::Again(stage, at) = look {
+    fn apply_step(&mut self, look: SearchStep, now: Cycle) {
+        if let SearchStep::Again(stage, at) = look {
             let outside = self.outside();
             self.skip_policy.search = Some(PiecewiseSearch { outside, stage });
             self.skip_policy.search_at(at);
@@ -90,9 +90,9 @@ impl Chip {
         (self.skip_policy.outside, self.units.sram.handovers())
     }
 
-    fn first_reference(&mut self, now: Cycle) -> Look {
+    fn first_reference(&mut self, now: Cycle) -> SearchStep {
         let Some(digest) = self.state_digest(now) else {
-            return Look::Nothing;
+            return SearchStep::Nothing;
         };
         let stage = Stage::Candidate {
             begin: now,
@@ -100,7 +100,7 @@ impl Chip {
             samples: 0,
             renew: 8,
         };
-        Look::Again(stage, now + 1)
+        SearchStep::Again(stage, now + 1)
     }
 
     /// Compares digests as [`Self::candidate`] does, one examination at a time.
@@ -109,10 +109,10 @@ impl Chip {
         begin: Cycle,
         reference: (Cycle, u64),
         (samples, renew): (u32, u32),
-    ) -> Look {
+    ) -> SearchStep {
         let at = self.fabric.events.next_time();
         let Some(digest) = self.state_digest(at).filter(|_| at - begin <= LONGEST) else {
-            return Look::Nothing;
+            return SearchStep::Nothing;
         };
         if digest == reference.1 {
             return self.first_state(at, at - reference.0, MULTIPLES);
@@ -125,15 +125,15 @@ impl Chip {
             samples,
             renew: if renewed { renew * 2 } else { renew },
         };
-        Look::Again(stage, at + 1)
+        SearchStep::Again(stage, at + 1)
     }
 
     /// Stores the first of three states.
-    fn first_state(&mut self, at: Cycle, candidate: Cycle, multiples: u64) -> Look {
+    fn first_state(&mut self, at: Cycle, candidate: Cycle, multiples: u64) -> SearchStep {
         let (unit, step) = self.unit(candidate);
         self.fabric.take_timers_set();
         if !self.note_state(0) || unit / step >= FUTURE_COUNTS {
-            return Look::Nothing;
+            return SearchStep::Nothing;
         }
         let verification = Verification {
             at,
@@ -141,48 +141,48 @@ impl Chip {
             multiple: 1,
             multiples,
             step,
-            quiet: self.beside_numbers(),
+            quiet: self.unnumbered_state(),
             timers: None,
         };
-        Look::Again(Stage::Verification(verification), at + unit)
+        SearchStep::Again(Stage::Verification(verification), at + unit)
     }
 
     /// Compares states as [`Self::verify`] does, one state at a time.
-    fn compare_states(&mut self, so_far: Verification) -> Look {
+    fn compare_states(&mut self, so_far: Verification) -> SearchStep {
         let cycles = so_far.unit * so_far.multiple;
         let period = Period {
             cycles,
             steps: cycles / so_far.step,
         };
-        if self.beside_numbers() != so_far.quiet {
-            return Look::Nothing;
+        if self.unnumbered_state() != so_far.quiet {
+            return SearchStep::Nothing;
         }
         if let Some(timers) = so_far.timers {
             let same = self.fabric.take_timers_set() == timers && self.note_state(2);
             let [first, second, third] = &*self.skip_policy.states;
-            if !same || !goes_on([first, second, third]) {
-                return Look::Nothing;
+            if !same || !changes_repeat([first, second, third]) {
+                return SearchStep::Nothing;
             }
             self.skip_policy.last_period = Some(cycles);
-            return Look::Found(period, so_far.at + 2 * cycles);
+            return SearchStep::Found(period, so_far.at + 2 * cycles);
         }
         if !self.note_state(1) {
-            return Look::Nothing;
+            return SearchStep::Nothing;
         }
         let [first, second, _] = &*self.skip_policy.states;
         if period.joins(first, second) {
             let timers = Some(self.fabric.take_timers_set());
             let joined = Verification { timers, ..so_far };
-            return Look::Again(Stage::Verification(joined), so_far.at + 2 * cycles);
+            return SearchStep::Again(Stage::Verification(joined), so_far.at + 2 * cycles);
         }
         let multiple = so_far.multiple + 1;
         let next = so_far.unit * multiple;
         if multiple > so_far.multiples || next / so_far.step >= FUTURE_COUNTS {
-            return Look::Nothing;
+            return SearchStep::Nothing;
         }
         let next = Verification { multiple, ..so_far };
         let at = next.at + next.unit * multiple;
-        Look::Again(Stage::Verification(next), at)
+        SearchStep::Again(Stage::Verification(next), at)
     }
 
     /// Stores the state as one of the three. Returns false if it could not be written.

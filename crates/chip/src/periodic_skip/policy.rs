@@ -13,10 +13,10 @@ const FIRST_TRY: Cycle = 1024;
 /// Most cycles for which a chip must be idle, after repeated failures.
 const LAST_TRY: Cycle = 1 << 26;
 /// Cycles with events that must be saved for an attempt to pay off.
-const WORTH: u64 = 4_000;
+const MIN_GAIN: u64 = 4_000;
 /// Cycles with events in idle time after which about as many more are likely, so that a search that
 /// continues across runs pays off.
-const WORTH_A_SEARCH: u64 = 4 * WORTH;
+const MIN_GAIN_OF_SEARCH: u64 = 4 * MIN_GAIN;
 
 /// How far a run may go before it returns.
 #[derive(Clone, Copy)]
@@ -163,7 +163,7 @@ impl SkipPolicy {
         let handled = u128::from(self.handled - handled) + 1;
         let passed = u128::from(now.saturating_sub(since)) + 1;
         let left = u128::from(end.saturating_sub(now));
-        if handled * left < passed * u128::from(WORTH) {
+        if handled * left < passed * u128::from(MIN_GAIN) {
             // The estimate does not change until then.
             self.try_at = end.max(now + 1);
             return None;
@@ -179,7 +179,7 @@ impl SkipPolicy {
     /// Whether a search that may last longer than the run pays off: on a chip that has been idle
     /// for long.
     pub(super) fn may_search_on(&self) -> bool {
-        self.handled - self.since.0 >= WORTH_A_SEARCH
+        self.handled - self.since.0 >= MIN_GAIN_OF_SEARCH
     }
 
     /// Schedules the next step of a search.
@@ -211,7 +211,7 @@ impl SkipPolicy {
         let sooner = (settle / 4 * 3).max(FIRST_TRY);
         let longer = (settle * 2).min(LAST_TRY);
         let saved = attempt.handled * u128::from(self.skipped - attempt.skipped);
-        let paid = saved >= attempt.passed * u128::from(WORTH);
+        let paid = saved >= attempt.passed * u128::from(MIN_GAIN);
         (self.settle, self.try_at) = match *outcome {
             SkipOutcome::NoPeriod => (longer, now.saturating_add(longer)),
             SkipOutcome::Skipped { .. } if !paid => (longer, now.saturating_add(longer)),

@@ -20,7 +20,7 @@ fn from(me: u8, mut command: BusCommand, id: u16) -> BusCommand {
 }
 
 #[test]
-fn a_read_sees_an_earlier_write_that_is_still_being_pulled() {
+fn read_sees_earlier_write_whose_data_is_still_being_pulled() {
     let mut rig = Rig::new();
     for (write, read) in [
         (Op::SramWrite, Op::SramRead),
@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn concurrent_test_and_add_gives_every_value_once(
+    fn concurrent_test_and_add_returns_each_value_once(
         per_me in prop::collection::vec(1usize..40, 8), scratch: bool, pull: bool
     ) {
         let mut rig = Rig::new();
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn queues_keep_every_buffer_in_the_order_of_enqueue(counts in prop::collection::vec(1u32..20, 8), extra in 0usize..10) {
+    fn queues_keep_every_buffer_in_enqueue_order(counts in prop::collection::vec(1u32..20, 8), extra in 0usize..10) {
         let mut rig = Rig::new();
         let mut next = 0x100;
         let mut enqueued = vec![Vec::new(); 8];
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn rings_lose_and_invent_nothing(puts in prop::collection::vec(1u8..=8, 1..14), sram: bool) {
+    fn rings_return_exactly_the_words_put(puts in prop::collection::vec(1u8..=8, 1..14), sram: bool) {
         let mut rig = Rig::new();
         let (put, get, address) = if sram { (Op::SramPut, Op::SramGet, 9 << 24) } else { (Op::ScratchPut, Op::ScratchGet, 3 << 2) };
         rig.units.sram.set_entry(0, 9, [0x1000, 0x1000, 0]);
@@ -140,7 +140,7 @@ fn saturate(rig: &mut Rig, count: u32, make: impl Fn(u8, u32) -> BusCommand) -> 
 }
 
 #[test]
-fn scratch_saturates_at_one_longword_a_bus_clock() {
+fn scratch_saturates_at_one_longword_per_bus_clock() {
     let mut rig = Rig::new();
     let cycles = saturate(&mut rig, 100, |_, _| command(Op::ScratchRead, 0, 8));
     let least = 800 * 8 * 2;
@@ -152,7 +152,7 @@ fn scratch_saturates_at_one_longword_a_bus_clock() {
 }
 
 #[test]
-fn an_sram_channel_saturates_at_one_longword_a_qdr_clock_and_direction() {
+fn sram_channel_saturates_at_one_longword_per_qdr_clock_and_direction() {
     let mut rig = Rig::new();
     let cycles = saturate(&mut rig, 100, |_, _| command(Op::SramRead, 0, 8));
     let least = 800 * 8 * 3;
@@ -184,7 +184,7 @@ fn an_sram_channel_saturates_at_one_longword_a_qdr_clock_and_direction() {
 }
 
 #[test]
-fn dram_stays_under_its_peak_and_spreads_over_banks() {
+fn dram_bandwidth_stays_below_peak_and_benefits_from_banks() {
     let peak = |bytes: u64| bytes * 8 / 32;
     let mut rig = Rig::new();
     let spread = saturate(&mut rig, 100, |me, n| {
@@ -217,7 +217,7 @@ fn dram_stays_under_its_peak_and_spreads_over_banks() {
 }
 
 #[test]
-fn a_command_behind_a_held_one_waits_too() {
+fn command_behind_a_held_command_waits_in_fifo_order() {
     let mut rig = Rig::new();
     let profile = rig.fabric.profile.clone();
     // Fill the scratch inlet with writes whose data comes late.
@@ -252,7 +252,7 @@ fn a_command_behind_a_held_one_waits_too() {
 }
 
 #[test]
-fn a_full_fifo_holds_its_microengine_until_the_unit_takes_a_command() {
+fn full_command_fifo_stalls_its_microengine_until_space_frees() {
     let profile = Profile::load("ixp2400")
         .unwrap()
         .with("scratch", "inlet_depth", 1)
@@ -275,7 +275,7 @@ fn a_full_fifo_holds_its_microengine_until_the_unit_takes_a_command() {
 }
 
 #[test]
-fn atomics_on_one_address_wait_for_their_turnaround() {
+fn atomics_on_one_address_are_serialised_by_their_turnaround() {
     let mut rig = Rig::new();
     let same = saturate(&mut rig, 20, |_, _| command(Op::SramIncr, 0x40, 1));
     let mut rig = Rig::new();
@@ -287,14 +287,14 @@ fn atomics_on_one_address_wait_for_their_turnaround() {
 }
 
 #[test]
-fn operations_on_one_queue_keep_their_gap() {
+fn operations_on_one_queue_are_spaced_by_the_entry_gap() {
     let mut rig = Rig::new();
     let same = saturate(&mut rig, 10, |_, _| command(Op::SramDequeue, 0, 1));
     assert!(same >= 79 * rig.fabric.profile.same_entry_gap(), "{same}");
 }
 
 #[test]
-fn refresh_delays_but_loses_nothing() {
+fn refresh_delays_a_read_by_the_refresh_time() {
     let mut rig = Rig::new();
     let interval = rig.fabric.profile.dram_refresh_interval();
     let start = interval - 12;
@@ -307,7 +307,7 @@ fn refresh_delays_but_loses_nothing() {
 }
 
 #[test]
-fn the_same_work_gives_the_same_notices() {
+fn identical_runs_give_identical_notices() {
     let run = || {
         let mut rig = Rig::new();
         saturate(&mut rig, 40, |me, n| match (u32::from(me) + n) % 5 {
@@ -358,7 +358,7 @@ fn microengines_share_every_saturated_unit_evenly() {
 }
 
 #[test]
-fn two_masters_of_a_command_bus_take_turns() {
+fn microengines_on_one_command_bus_alternate() {
     // Both are in the first cluster and want different units that have room.
     let served = served_in(4000, 2, |me, _| {
         if me == 0 {
@@ -371,7 +371,7 @@ fn two_masters_of_a_command_bus_take_turns() {
 }
 
 #[test]
-fn one_command_a_bus_clock_and_cluster_and_one_for_the_shared_interface() {
+fn command_rate_is_limited_per_cluster_and_per_shared_unit() {
     // Reads of one longword: the scratchpad takes one per bus clock from both clusters together.
     let scratch: usize = served_in(8000, 8, |_, _| command(Op::ScratchRead, 0, 1))
         .iter()
@@ -391,7 +391,7 @@ fn one_command_a_bus_clock_and_cluster_and_one_for_the_shared_interface() {
 }
 
 #[test]
-fn a_rare_command_is_not_starved_by_the_other_cluster() {
+fn rare_command_is_not_starved_by_saturating_traffic() {
     // Seven microengines saturate the scratchpad; one of the first cluster also keeps its bus busy
     // with other work.
     let mut rig = Rig::new();
@@ -419,7 +419,7 @@ fn a_rare_command_is_not_starved_by_the_other_cluster() {
 }
 
 #[test]
-fn a_full_unit_stalls_those_that_send_to_it_and_no_others() {
+fn full_unit_stalls_only_microengines_that_send_to_it() {
     let mut rig = Rig::new();
     for number in 0..400 {
         rig.work[0].push_back((from(0, command(Op::SramIncr, 0x40, 1), 0), vec![]));
@@ -441,7 +441,7 @@ fn a_full_unit_stalls_those_that_send_to_it_and_no_others() {
 }
 
 #[test]
-fn turning_the_pins_around_costs_what_the_profile_says() {
+fn dram_bus_turnaround_costs_match_the_profile() {
     let alternate = |me: u8, n: u32| {
         let address = (n + u32::from(me)) % 4 * 2048 + n * 8192;
         let op = if n.is_multiple_of(2) {
@@ -473,7 +473,7 @@ fn turning_the_pins_around_costs_what_the_profile_says() {
 }
 
 #[test]
-fn bursts_of_ten_and_a_half_cycles_are_exact() {
+fn half_cycle_bursts_are_counted_exactly() {
     let profile = Profile::load("ixp2400")
         .unwrap()
         .with("dram", "burst_bytes", 16)
@@ -497,7 +497,7 @@ fn bursts_of_ten_and_a_half_cycles_are_exact() {
 }
 
 #[test]
-fn a_push_bus_that_is_booked_ahead_holds_readers_back() {
+fn saturated_push_bus_throttles_readers() {
     // Both channels and the scratchpad push to one cluster, more than its bus can carry. Units stop
     // reading instead of accumulating data.
     let mut rig = Rig::new();
@@ -525,7 +525,7 @@ fn a_push_bus_that_is_booked_ahead_holds_readers_back() {
 }
 
 #[test]
-fn queue_integrals_are_the_sum_of_the_stays() {
+fn queue_cycles_equal_the_sum_of_waiting_times() {
     let mut rig = Rig::new();
     let profile = rig.fabric.profile.clone();
     // A write waits in the pipe for its data, and a read behind it for its turn.
@@ -544,7 +544,7 @@ fn queue_integrals_are_the_sum_of_the_stays() {
 }
 
 #[test]
-fn the_core_takes_its_share() {
+fn core_accesses_occupy_bus_and_memory() {
     let mut rig = Rig::new();
     rig.run_until(100);
     rig.fabric.now = 100;
@@ -565,7 +565,7 @@ proptest! {
     /// Whatever the mix of commands, every command is served once, and commands of a microengine to
     /// one address keep the order that the units guarantee.
     #[test]
-    fn nothing_is_lost_and_order_is_kept(
+    fn random_commands_complete_once_and_in_order(
         mix in prop::collection::vec((0u8..6, 0u8..8, 1u8..=8, 0u32..4), 20..160),
     ) {
         let mut rig = Rig::new();

@@ -202,7 +202,7 @@ fn pushed(notices: &[Notice], id: u16) -> Cycle {
 }
 
 #[test]
-fn a_request_takes_a_read_and_what_the_device_takes() {
+fn request_latency_is_a_read_plus_device_time() {
     let mut rig = rig(true);
     let p = rig.fabric.profile.clone();
     for _ in 0..20 {
@@ -220,7 +220,7 @@ fn a_request_takes_a_read_and_what_the_device_takes() {
 }
 
 #[test]
-fn an_answer_is_in_its_mailbox_when_it_is_known() {
+fn mailbox_read_waits_for_the_answer() {
     let mut rig = rig(true);
     let p = rig.fabric.profile.clone();
     let mailbox = WINDOW + MAILBOXES + 16 * 9;
@@ -245,7 +245,7 @@ fn an_answer_is_in_its_mailbox_when_it_is_known() {
 }
 
 #[test]
-fn memory_has_its_timing_beside_the_device() {
+fn attached_device_does_not_change_memory_timing() {
     let notices = [false, true].map(|attached| {
         let mut rig = rig(attached);
         let words: Vec<u32> = (1..=8).collect();
@@ -273,7 +273,7 @@ fn memory_has_its_timing_beside_the_device() {
 }
 
 #[test]
-fn requests_are_taken_one_a_clock_and_memory_passes_them() {
+fn device_takes_one_request_per_period_and_memory_commands_overtake() {
     let mut rig = rig(true);
     for n in 0..160u16 {
         let me = (n % 8) as u8;
@@ -297,7 +297,7 @@ fn requests_are_taken_one_a_clock_and_memory_passes_them() {
 }
 
 #[test]
-fn a_request_waits_for_the_registers_of_its_group_that_are_being_written() {
+fn request_waits_for_pending_register_writes_of_its_group() {
     let mut rig = rig(true);
     let start = 1000;
     rig.out[0][0][..3].copy_from_slice(&[6, 8, 9]);
@@ -317,7 +317,7 @@ fn a_request_waits_for_the_registers_of_its_group_that_are_being_written() {
 }
 
 #[test]
-fn bytes_of_a_register_can_be_written() {
+fn device_registers_support_byte_masked_writes() {
     let mut rig = rig(true);
     let mut write = command(Op::SramWrite, WINDOW, 1);
     write.byte_mask = 0b1001;
@@ -326,7 +326,7 @@ fn bytes_of_a_register_can_be_written() {
 }
 
 #[test]
-fn wrong_requests_to_a_device_are_faults_with_a_remedy() {
+fn invalid_device_accesses_fault_with_a_remedy() {
     let entry = 7 << 24;
     let mailbox = WINDOW + MAILBOXES;
     let longword = entry | (MEMORY / 4);
@@ -407,7 +407,7 @@ fn wrong_requests_to_a_device_are_faults_with_a_remedy() {
 }
 
 #[test]
-fn the_core_reaches_registers_and_nothing_else() {
+fn core_can_access_only_device_registers() {
     let mut rig = rig(true);
     for place in [0, 4, 8, 0x7c, 0x2000, 0x207c] {
         assert!(rig.units.sram.write_word(WINDOW + place, 5), "{place:#x}");
@@ -421,7 +421,7 @@ fn the_core_reaches_registers_and_nothing_else() {
 }
 
 #[test]
-fn saved_devices_go_on_beside_their_like_only() {
+fn device_states_restore_only_into_matching_devices() {
     let mut first = rig(true);
     first.go(request(8), &[]);
     let states = first.units.sram.save_devices().unwrap();

@@ -31,7 +31,7 @@ fn read_alone(rig: &mut Rig, addresses: &[u32]) -> Vec<Cycle> {
 }
 
 /// The time between the ends of two reads.
-fn read_behind(rig: &mut Rig, first: u32, second: u32) -> Cycle {
+fn read_after(rig: &mut Rig, first: u32, second: u32) -> Cycle {
     rig.issue(1000, command(Op::DramRead, first, 1));
     rig.issue(1002, command(Op::DramRead, second, 1));
     rig.run();
@@ -51,7 +51,7 @@ fn delays(rig: impl Fn() -> Rig, due: Cycle) -> Vec<Cycle> {
 }
 
 #[test]
-fn a_hit_takes_the_column_command_alone_and_a_miss_a_precharge_more() {
+fn row_hit_skips_activate_and_row_miss_adds_precharge() {
     let mut open = rig("open", "in-turn", NEVER);
     let addresses = [0, 8, BANK - 8, ROW, 0, BANK, ROW + BANK, 8];
     // 180 for an idle bank; 12 less if the row is already open, 12 more if another one has to be
@@ -68,8 +68,8 @@ fn a_hit_takes_the_column_command_alone_and_a_miss_a_precharge_more() {
 }
 
 #[test]
-fn hits_follow_each_other_on_the_pins_and_misses_after_a_row_cycle() {
-    let behind = |rows, second| read_behind(&mut rig(rows, "in-turn", NEVER), 0, second);
+fn row_hits_pipeline_and_row_misses_wait_a_row_cycle() {
+    let behind = |rows, second| read_after(&mut rig(rows, "in-turn", NEVER), 0, second);
     assert_eq!(behind("open", 8), 8);
     assert_eq!(behind("open", ROW), 40);
     assert_eq!(behind("closed", 8), 40);
@@ -77,7 +77,7 @@ fn hits_follow_each_other_on_the_pins_and_misses_after_a_row_cycle() {
 }
 
 #[test]
-fn a_refresh_blocks_one_set_of_banks_in_turn_or_all() {
+fn refresh_blocks_banks_according_to_its_policy() {
     let inlet = rig("closed", "in-turn", NEVER)
         .fabric
         .profile
@@ -92,7 +92,7 @@ fn a_refresh_blocks_one_set_of_banks_in_turn_or_all() {
 }
 
 #[test]
-fn a_refresh_closes_the_rows_of_its_banks() {
+fn refresh_closes_open_rows_of_its_banks() {
     for (policy, expected) in [
         ("in-turn", [180, 180, 180, 168]),
         ("all-bank", [180, 180, 180, 180]),

@@ -17,7 +17,7 @@ fn pull_at(notices: &[Notice]) -> Cycle {
 }
 
 #[test]
-fn idle_reads_take_exactly_their_target() {
+fn idle_reads_match_their_target_latency() {
     let mut rig = Rig::new();
     let p = rig.fabric.profile.clone();
     let mut check = |op: Op, target: Cycle| {
@@ -39,7 +39,7 @@ fn idle_reads_take_exactly_their_target() {
 }
 
 #[test]
-fn idle_writes_signal_exactly_at_their_target() {
+fn idle_writes_match_their_target_latency() {
     let mut rig = Rig::new();
     let p = rig.fabric.profile.clone();
     let mut check = |op: Op, target: Cycle, signals: u16| {
@@ -74,7 +74,7 @@ fn idle_writes_signal_exactly_at_their_target() {
 }
 
 #[test]
-fn idle_atomics_pull_and_push_exactly_at_their_targets() {
+fn idle_atomics_match_their_target_latencies() {
     let mut rig = Rig::new();
     let p = rig.fabric.profile.clone();
     let scratch = [
@@ -128,7 +128,7 @@ fn idle_atomics_pull_and_push_exactly_at_their_targets() {
 }
 
 #[test]
-fn silent_commands_end_without_a_notice() {
+fn commands_without_completion_send_no_notice() {
     let mut rig = Rig::new();
     let silent = [
         Op::ScratchIncr,
@@ -149,7 +149,7 @@ fn silent_commands_end_without_a_notice() {
 }
 
 #[test]
-fn bursts_add_the_slower_of_bus_and_memory() {
+fn burst_latency_adds_slower_of_bus_and_memory() {
     let mut rig = Rig::new();
     let (sram, dram) = (
         rig.fabric.profile.sram_read(),
@@ -174,7 +174,7 @@ fn bursts_add_the_slower_of_bus_and_memory() {
 }
 
 #[test]
-fn one_hash_takes_exactly_its_target_and_others_their_array_time_more() {
+fn hash_latency_grows_with_width() {
     let mut rig = Rig::new();
     let notices = rig.go(command(Op::Hash48, 0, 1), &[1, 0]);
     assert_eq!(
@@ -198,7 +198,7 @@ fn one_hash_takes_exactly_its_target_and_others_their_array_time_more() {
 }
 
 #[test]
-fn media_transfers_take_exactly_their_targets_and_raise_both_signals() {
+fn media_transfers_match_target_latency_and_raise_both_signals() {
     let mut rig = Rig::new();
     let (stored, filled) = (
         rig.fabric.profile.dram_rbuf_rd(),

@@ -34,7 +34,7 @@ fn memories_return_what_was_written() {
 }
 
 #[test]
-fn descriptors_load_and_store_as_documented() {
+fn queue_descriptors_load_and_store_as_documented() {
     let mut rig = Rig::new();
     let at = 0x200;
     // Four packets A to D, each of one buffer with its mark, queued in memory.
@@ -85,7 +85,7 @@ fn descriptors_load_and_store_as_documented() {
 }
 
 #[test]
-fn a_tail_alone_is_enough_to_enqueue() {
+fn enqueue_works_with_only_the_tail_loaded() {
     let mut rig = Rig::new();
     for (word, value) in [0x10, 0x10, 1].into_iter().enumerate() {
         rig.units.sram.write_word(0x800 + 4 * word as u32, value);
@@ -113,7 +113,7 @@ fn a_tail_alone_is_enough_to_enqueue() {
 }
 
 #[test]
-fn a_cell_count_keeps_the_buffer_until_it_is_used_up() {
+fn dequeue_keeps_buffer_until_its_cell_count_is_exhausted() {
     let mut rig = Rig::new();
     for buffer in [0x10, 0x20] {
         let mut enqueue = command(Op::SramEnqueue, buffer, 1);
@@ -128,7 +128,7 @@ fn a_cell_count_keeps_the_buffer_until_it_is_used_up() {
 }
 
 #[test]
-fn sram_rings_refuse_what_does_not_fit_and_give_all_or_nothing() {
+fn sram_ring_puts_and_gets_are_all_or_nothing() {
     let mut rig = Rig::new();
     rig.units.sram.set_entry(0, 1, [0x1200, 0x1200, 0]);
     let (put, get) = (1 << 24, 1 << 24);
@@ -152,7 +152,7 @@ fn sram_rings_refuse_what_does_not_fit_and_give_all_or_nothing() {
 }
 
 #[test]
-fn journals_wrap_over_the_oldest_and_fast_ones_say_who_wrote() {
+fn journals_overwrite_oldest_and_fast_ones_record_the_writer() {
     let mut rig = Rig::new();
     rig.units.sram.set_entry(1, 4, [0x2000, 0x2000, 0]);
     let address = 0x4000_0000 | 4 << 24;
@@ -172,7 +172,7 @@ fn journals_wrap_over_the_oldest_and_fast_ones_say_who_wrote() {
 }
 
 #[test]
-fn scratch_rings_show_status_with_lag_and_fill_short_gets_with_zeros() {
+fn scratch_ring_status_lags_and_short_gets_return_zeros() {
     let mut rig = Rig::new();
     // Ring 1: 128 longwords at 0x400, full status; ring 2: empty status.
     rig.units.scratch.set_ring_register(
@@ -214,7 +214,7 @@ fn scratch_rings_show_status_with_lag_and_fill_short_gets_with_zeros() {
 }
 
 #[test]
-fn a_put_to_a_full_scratch_ring_is_noticed_and_overwrites() {
+fn put_to_full_scratch_ring_faults_and_overwrites_the_oldest() {
     let mut rig = Rig::new();
     rig.units.scratch.set_ring_register(
         0,
@@ -277,7 +277,7 @@ fn sram_atomics_compute_as_documented() {
 }
 
 #[test]
-fn addresses_without_memory_are_faults_that_say_where() {
+fn out_of_range_addresses_fault_with_their_location() {
     let mut transfer = command(Op::DramRbufRd, 0, 8);
     transfer.indirect = None;
     let cases = [
@@ -307,7 +307,7 @@ fn addresses_without_memory_are_faults_that_say_where() {
 }
 
 #[test]
-fn three_dram_channels_share_commands_that_cross_them() {
+fn commands_crossing_dram_channels_use_both_channels() {
     let profile = Profile::load("ixp2400")
         .unwrap()
         .with("dram", "channels", 3)

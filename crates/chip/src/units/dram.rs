@@ -93,14 +93,14 @@ impl Dram {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // Nearly all of its callers' work.
-    fn data_is_there(&mut self, slot: CommandId, fabric: &mut Fabric) {
+    fn data_arrived(&mut self, slot: CommandId, fabric: &mut Fabric) {
         if let [channel] = &mut self.channels[..] {
             let address = fabric.flight(slot).command.address & !7;
-            channel.whole_data_is_there(slot, address, fabric.now);
+            channel.whole_data_arrived(slot, address, fabric.now);
             return self.serve(0, fabric);
         }
         for channel in 0..self.channels.len() {
-            if self.channels[channel].data_is_there(slot, fabric.now) {
+            if self.channels[channel].data_arrived(slot, fabric.now) {
                 self.serve(channel, fabric);
             }
         }
@@ -126,7 +126,7 @@ impl Dram {
             // Alternately: a booking makes room in a bank's FIFO, which lets the inlet move on,
             // which may bring a better choice for the next booking.
             if self.channels[number].has_inlet() {
-                self.empty_inlet(number, fabric);
+                self.drain_inlet(number, fabric);
             }
             let ready_at = |slot: CommandId| fabric.push_ready(slot);
             match self.channels[number].next(fabric.now, ready_at) {
@@ -142,7 +142,7 @@ impl Dram {
 
     /// Moves parts from the inlet to their banks as long as these have room.
     #[inline(never)]
-    fn empty_inlet(&mut self, number: usize, fabric: &mut Fabric) {
+    fn drain_inlet(&mut self, number: usize, fabric: &mut Fabric) {
         while let Some((slot, is_head)) = self.channels[number].take() {
             if is_head {
                 self.left_inlet(slot, number, fabric);
@@ -193,10 +193,10 @@ impl Dram {
         }
         if fabric.trace.is_open() {
             let target = Self::target(number as u8);
-            tell_pins(target, pins, fabric);
+            trace_pins(target, pins, fabric);
             fabric.serves(slot, target, bank as u8, now, free);
             if is_last && fabric.trace.wants(TraceEventKind::Written) {
-                tell_written(slot, fabric);
+                trace_written(slot, fabric);
             }
         }
         if is_last {
@@ -212,7 +212,7 @@ impl Dram {
         let now = fabric.now;
         // The event records that a command reads or writes the beginning of a frame.
         if fabric.trace.wants(TraceEventKind::Touched) {
-            self.tell_touch(slot, fabric);
+            self.trace_touch(slot, fabric);
         }
         let flight = fabric.flight_mut(slot);
         let (op, address) = (flight.command.op, flight.command.address);
@@ -221,7 +221,7 @@ impl Dram {
         let data = &mut flight.data[..words as usize];
         match op {
             CommandOp::DramRead => {
-                is_there(self.memory.read(first, data));
+                expect_in_range(self.memory.read(first, data));
                 // The push starts after the first burst and overlaps the others. Where the pins are
                 // slower than the push bus, it starts later by the difference, so that no word is
                 // pushed before it is read.
@@ -231,7 +231,7 @@ impl Dram {
                 fabric.push_at(slot, words, first_burst + self.read_back + slower);
             }
             CommandOp::DramTbufWr => {
-                is_there(self.memory.read(first, data));
+                expect_in_range(self.memory.read(first, data));
                 flight.tag = self.tag_of(address, words);
                 let lead = first_burst + self.tbuf_back - now;
                 let end = fabric
@@ -240,7 +240,7 @@ impl Dram {
                 fabric.ready_at(slot, end);
             }
             CommandOp::DramRbufRd => {
-                is_there(self.memory.write(first, data));
+                expect_in_range(self.memory.write(first, data));
                 let tag = flight.tag;
                 let (first, last) = blocks(address, words);
                 let _ = self.tags.set(first, tag);
@@ -257,7 +257,7 @@ impl Dram {
             _ => {
                 let mask = flight.command.byte_mask;
                 let data = &flight.data[..words as usize];
-                is_there(match data {
+                expect_in_range(match data {
                     &[high, low] if mask != 0xff => self.write_masked(first, &[high, low], mask),
                     data => self.memory.write(first, data),
                 });
@@ -281,7 +281,7 @@ impl Dram {
 
     #[cold]
     #[inline(never)]
-    fn tell_touch(&self, slot: CommandId, fabric: &mut Fabric) {
+    fn trace_touch(&self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = quadwords(command.count) as u8 * 2;
         if matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
@@ -469,7 +469,7 @@ impl Unit for Dram {
     }
 
     fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
-        self.data_is_there(slot, fabric);
+        self.data_arrived(slot, fabric);
     }
 
     fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, media: Self::Sideband<'_>) {
@@ -480,7 +480,7 @@ impl Unit for Dram {
         let data = &mut flight.data[..words];
         if op == CommandOp::DramTbufWr {
             match media.tbuf_write(buffer, data, flight.tag) {
-                Ok(()) => media.tell_tbuf_written(buffer, slot, fabric),
+                Ok(()) => media.trace_tbuf_written(buffer, slot, fabric),
                 Err(error) => media_fault(slot, "tbuf_wr", &error, fabric),
             }
             return fabric.finish(slot);
@@ -488,7 +488,7 @@ impl Unit for Dram {
         match media.rbuf_read(buffer, data) {
             Ok(tag) => {
                 flight.tag = tag;
-                media.tell_rbuf_read(buffer, slot, fabric);
+                media.trace_rbuf_read(buffer, slot, fabric);
             }
             Err(error) => media_fault(slot, "rbuf_rd", &error, fabric),
         }
@@ -499,13 +499,13 @@ impl Unit for Dram {
         let command = *command;
         let due = fabric.now + self.transfer_latency + fabric.late(slot);
         fabric.signal_at(due, &command, signals);
-        self.data_is_there(slot, fabric);
+        self.data_arrived(slot, fabric);
     }
 
     fn turn(&mut self, channel: u8, fabric: &mut Fabric) {
         let channel = channel as usize;
         if channel < self.channels.len() {
-            self.channels[channel].turn_came(fabric.now);
+            self.channels[channel].clear_turn(fabric.now);
             self.serve(channel, fabric);
         }
     }
@@ -569,13 +569,13 @@ impl Unit for Dram {
     }
 
     fn host_bytes(&self, beside: Option<&Self>) -> usize {
-        self.memory.bytes_beside(beside.map(|it| &it.memory))
-            + self.tags.bytes_beside(beside.map(|it| &it.tags))
+        self.memory.unshared_bytes(beside.map(|it| &it.memory))
+            + self.tags.unshared_bytes(beside.map(|it| &it.tags))
     }
 }
 
 /// Reports to observers the interval for which the pins of a channel are taken.
-fn tell_pins(target: CommandTarget, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
+fn trace_pins(target: CommandTarget, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
     let bus = Bus::DramPins(target.channel());
     fabric
         .trace
@@ -583,7 +583,7 @@ fn tell_pins(target: CommandTarget, (from, until): (Cycle, Cycle), fabric: &mut 
 }
 
 /// Reports to observers the longwords written by a command whose data moves now.
-fn tell_written(slot: CommandId, fabric: &mut Fabric) {
+fn trace_written(slot: CommandId, fabric: &mut Fabric) {
     let command = fabric.flight(slot).command;
     if !matches!(command.op, CommandOp::DramWrite | CommandOp::DramRbufRd) {
         return;
@@ -592,12 +592,12 @@ fn tell_written(slot: CommandId, fabric: &mut Fabric) {
     let first = command.address & !7;
     let by = Writer::of(&command);
     if words > 2 || command.op == CommandOp::DramRbufRd {
-        return fabric.tell_written(MemoryName::Dram, first, words, by);
+        return fabric.trace_written(MemoryName::Dram, first, words, by);
     }
     // The mask of a quadword may exclude one of its longwords.
     for (at, bytes) in [(0, command.byte_mask & 15), (4, command.byte_mask >> 4)] {
         if bytes != 0 {
-            fabric.tell_written(MemoryName::Dram, first + at, 1, by);
+            fabric.trace_written(MemoryName::Dram, first + at, 1, by);
         }
     }
 }
@@ -610,7 +610,7 @@ const fn blocks(address: u32, words: u8) -> (usize, usize) {
 }
 
 /// Asserts that a transfer succeeded: the range of a command was checked on its arrival.
-fn is_there(moved: Result<(), OutOfRange>) {
+fn expect_in_range(moved: Result<(), OutOfRange>) {
     debug_assert!(moved.is_ok(), "the range was checked on arrival");
 }
 

@@ -344,7 +344,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_width_agrees_with_long_division(operand: u128, multiplier: u128) {
+        fn hash_of_every_width_agrees_with_long_division(operand: u128, multiplier: u128) {
             for width in [HashWidth::Bits48, HashWidth::Bits64, HashWidth::Bits128] {
                 let right = slow(width, operand, multiplier);
                 prop_assert_eq!(hash(width, operand, multiplier), right);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn x_times_the_top_bit_is_the_generator_without_its_top() {
+    fn multiplying_the_top_bit_by_x_reduces_by_the_generator() {
         assert_eq!(
             hash(HashWidth::Bits48, 1 << 47, 2),
             1 << 36 | 1 << 25 | 1 << 10 | 1
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn multiplier_words_are_set_one_by_one() {
+    fn hash_multiplier_words_are_set_individually() {
         let mut unit = Hash::new(&Profile::load("ixp2400").unwrap());
         assert!(unit.set_multiplier_word(HashWidth::Bits48, 0, 0x1111_1111));
         assert!(unit.set_multiplier_word(HashWidth::Bits48, 1, 0x2222_3333));

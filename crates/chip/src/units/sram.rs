@@ -249,7 +249,7 @@ impl Sram {
             .channels
             .get_mut((address >> 30) as usize)
             .map_or(0, |channel| {
-                channel.tell_locks_of_core(address, words, fabric);
+                channel.update_locks_for_core(address, words, fabric);
                 channel.core_access(0, words.len() as u8, fabric, leads)
             });
         for (at, &word) in (0..).zip(words) {
@@ -463,7 +463,7 @@ impl Unit for Sram {
         let own = self.channels.iter().enumerate();
         own.map(|(number, channel)| {
             let other = beside.and_then(|it| it.channels.get(number));
-            channel.memory.bytes_beside(other.map(|it| &it.memory))
+            channel.memory.unshared_bytes(other.map(|it| &it.memory))
         })
         .sum()
     }

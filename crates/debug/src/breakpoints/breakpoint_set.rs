@@ -191,7 +191,7 @@ impl BreakpointSet {
     }
 
     /// Takes the output of log points since the last call.
-    pub(crate) fn take_said(&mut self) -> Vec<LogOutput> {
+    pub(crate) fn take_log_output(&mut self) -> Vec<LogOutput> {
         std::mem::take(&mut self.said)
     }
 

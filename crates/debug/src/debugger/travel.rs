@@ -5,14 +5,14 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_session::simulation::Ending;
 
-use super::{Debugger, MOST_MADE, Made, Selection, Stop, StopCause, image_of};
+use super::{CompletedStep, Debugger, MOST_COMPLETED_STEPS, Selection, Stop, StopCause, image_of};
 use crate::breakpoints::{Breakpoint, BreakpointSet, Edit, What};
 use crate::core;
 use crate::core_step::CoreLines;
 use crate::error::DebugError;
 use crate::search::{Candidate, CodePoint, Condition, Direction, STEP, SearchResult};
 use crate::source::{self, SourceFrame, Stand};
-use crate::step::{Ahead, Behind, Both, PipelineTurns, Step};
+use crate::step::{BackwardStep, ForwardStep, PipelineTurns, Step, StepOrStop};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -25,12 +25,12 @@ impl Debugger {
     /// Goes to a point in time at which a context is at an instruction.
     pub fn go(&mut self, moment: TimePoint, place: Option<CodePoint>) -> Stop {
         if !self.approach(moment.cycle) {
-            self.land(None);
+            self.select_place(None);
             return self.stopped(StopCause::Interrupted);
         }
         self.timeline.goto_point(moment);
         let come = self.timeline.moment() == moment;
-        self.land(place.filter(|_| come));
+        self.select_place(place.filter(|_| come));
         let reason = match self.ended() {
             Some(reason) => reason,
             None => StopCause::Goto,
@@ -100,7 +100,7 @@ impl Debugger {
         thread: Thread,
         direction: Direction,
     ) -> Result<Stop, DebugError> {
-        let start = self.here();
+        let start = self.current_selection();
         let mut point = Breakpoint::new("", What::Code(words));
         point.threads.push(thread);
         let names = self.names.clone();
@@ -127,7 +127,7 @@ impl Debugger {
 
     /// Steps the selected context.
     pub fn step(&mut self, step: Step, direction: Direction) -> Stop {
-        let from = self.here();
+        let from = self.current_selection();
         if let Some(made) = self.made.last().copied() {
             let takes_back = made.step == step && made.direction == direction.reverse();
             if takes_back && made.to == from {
@@ -146,14 +146,14 @@ impl Debugger {
             Direction::Back => self.step_back(step),
         };
         if stop.reason == StopCause::Step {
-            if self.made.len() == MOST_MADE {
-                self.made.drain(..MOST_MADE / 2);
+            if self.made.len() == MOST_COMPLETED_STEPS {
+                self.made.drain(..MOST_COMPLETED_STEPS / 2);
             }
-            self.made.push(Made {
+            self.made.push(CompletedStep {
                 step,
                 direction,
                 from,
-                to: self.here(),
+                to: self.current_selection(),
             });
         }
         stop
@@ -194,7 +194,7 @@ impl Debugger {
         self.arrived(&found, direction)
     }
 
-    fn here(&self) -> Selection {
+    fn current_selection(&self) -> Selection {
         Selection {
             moment: self.timeline.moment(),
             ..self.look
@@ -212,11 +212,17 @@ impl Debugger {
             return self.stopped(StopCause::Step);
         }
         let mut ahead = match step {
-            Step::Instruction => Ahead::instruction(thread, image),
-            Step::Line | Step::Into => Ahead::line(thread, image, pc, level),
-            Step::Out => Ahead::out(thread, image, pc, level),
-            Step::Run => return self.turn(thread.me, Some(thread.context), Direction::Forward),
-            Step::Any => return self.turn(thread.me, None, Direction::Forward),
+            Step::Instruction => ForwardStep::instruction(thread, image),
+            Step::Line | Step::Into => ForwardStep::line(thread, image, pc, level),
+            Step::Out => ForwardStep::out(thread, image, pc, level),
+            Step::Run => {
+                return self.step_to_pipeline_turn(
+                    thread.me,
+                    Some(thread.context),
+                    Direction::Forward,
+                );
+            }
+            Step::Any => return self.step_to_pipeline_turn(thread.me, None, Direction::Forward),
         };
         let before = Stand::of(image, pc, level);
         let found = self.seek(&mut ahead, Direction::Forward);
@@ -241,7 +247,7 @@ impl Debugger {
     /// Steps backwards: to the last point at which a forward step of this kind could have begun.
     ///
     /// `look.level` is the number of open macro uses around the instruction: a line at that level,
-    /// with everything expanded inside it, is one step ([`Stand`]). [`Behind`] of `step.rs` finds
+    /// with everything expanded inside it, is one step ([`Stand`]). [`BackwardStep`] of `step.rs` finds
     /// the beginnings of earlier steps at a level.
     ///
     /// | step | beginnings that count | level afterwards |
@@ -252,7 +258,7 @@ impl Debugger {
     /// | `Out` | lines one level further out, this one included | one less |
     /// | `Run`, `Any` | turns of the context, of the microengine | innermost |
     ///
-    /// `arrived` opens all macros around the place (`land`); `Line` and `Out` close them again.
+    /// `arrived` opens all macros around the place (`select_place`); `Line` and `Out` close them again.
     ///
     /// If a breakpoint or the beginning of the run comes first, the step ends there.
     fn step_back(&mut self, step: Step) -> Stop {
@@ -263,12 +269,15 @@ impl Debugger {
             return self.stopped(StopCause::Step);
         };
         let (mut behind, level) = match step {
-            Step::Instruction => (Behind::instruction(thread, moment), level),
-            Step::Line => (Behind::line(thread, moment, image, level), level),
+            Step::Instruction => (BackwardStep::instruction(thread, moment), level),
+            Step::Line => (BackwardStep::line(thread, moment, image, level), level),
             // Into the previously used macro, from its end.
             Step::Into => {
                 let innermost = usize::MAX;
-                (Behind::line(thread, moment, image, innermost), innermost)
+                (
+                    BackwardStep::line(thread, moment, image, innermost),
+                    innermost,
+                )
             }
             Step::Out => {
                 let outer = level.saturating_sub(1);
@@ -279,12 +288,18 @@ impl Debugger {
                 };
                 self.timeline.goto_point(later);
                 (
-                    Behind::line(thread, later, image_of(&self.timeline, thread), outer),
+                    BackwardStep::line(thread, later, image_of(&self.timeline, thread), outer),
                     outer,
                 )
             }
-            Step::Run => return self.turn(thread.me, Some(thread.context), Direction::Back),
-            Step::Any => return self.turn(thread.me, None, Direction::Back),
+            Step::Run => {
+                return self.step_to_pipeline_turn(
+                    thread.me,
+                    Some(thread.context),
+                    Direction::Back,
+                );
+            }
+            Step::Any => return self.step_to_pipeline_turn(thread.me, None, Direction::Back),
         };
         let before = Stand::of(image_of(&self.timeline, thread), pc, level);
         let found = self.seek(&mut behind, Direction::Back);
@@ -310,7 +325,7 @@ impl Debugger {
             level: now,
             place,
             ..
-        } = self.here();
+        } = self.current_selection();
         if now >= level {
             return;
         }
@@ -321,17 +336,17 @@ impl Debugger {
         };
         self.timeline.goto_point(later);
         let image = image_of(&self.timeline, thread);
-        let mut behind = Behind::line(thread, later, image, now);
+        let mut behind = BackwardStep::line(thread, later, image, now);
         if let SearchResult::Hit(hits) = self.seek(&mut behind, Direction::Back) {
-            self.land(hits[0].place);
+            self.select_place(hits[0].place);
         } else {
             self.timeline.goto_point(moment);
-            self.land(place);
+            self.select_place(place);
         }
         self.look.level = now;
     }
 
-    fn turn(&mut self, me: u8, context: Option<u8>, direction: Direction) -> Stop {
+    fn step_to_pipeline_turn(&mut self, me: u8, context: Option<u8>, direction: Direction) -> Stop {
         let found = self.seek(&mut PipelineTurns { me, context }, direction);
         self.arrived(&found, direction)
     }
@@ -342,7 +357,7 @@ impl Debugger {
         self.stops.begin(direction, Some(self.look.thread));
         let mut asked = self.stop.take();
         let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
-        let mut both = Both {
+        let mut both = StepOrStop {
             step,
             stops: &mut self.stops,
         };
@@ -387,19 +402,19 @@ impl Debugger {
         let reason = match found {
             SearchResult::Hit(hits) => {
                 let place = hits.iter().find_map(|it| it.place);
-                self.land(place);
+                self.select_place(place);
                 self.close_to_line(hits);
                 self.reason_of(hits)
             }
             SearchResult::Nothing => {
-                self.land(None);
+                self.select_place(None);
                 match self.ended() {
                     Some(reason) if direction == Direction::Forward => reason,
                     _ => StopCause::Beginning,
                 }
             }
             SearchResult::Interrupted => {
-                self.land(None);
+                self.select_place(None);
                 StopCause::Interrupted
             }
         };
@@ -461,7 +476,7 @@ impl Debugger {
     }
 
     /// Selects the context at a place.
-    fn land(&mut self, place: Option<CodePoint>) {
+    fn select_place(&mut self, place: Option<CodePoint>) {
         self.look.moment = self.timeline.moment();
         self.look.place = place;
         if let Some(place) = place {
@@ -481,7 +496,7 @@ impl Debugger {
         Stop {
             reason,
             thread: self.look.thread,
-            said: self.stops.take_said(),
+            said: self.stops.take_log_output(),
         }
     }
 

@@ -211,9 +211,9 @@ fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<CommandIssuer>) 
 }
 
 /// The arrival of a frame.
-struct Comes(u64);
+struct PacketArrives(u64);
 
-impl Condition for Comes {
+impl Condition for PacketArrives {
     fn wants(&self) -> Kinds {
         Kinds::of(&[TraceEventKind::Arrives])
     }
@@ -251,7 +251,7 @@ impl Debugger {
         if self.timeline().frame(packet).is_none() {
             let recorded_to = self.timeline().recorded_to();
             self.timeline_mut().goto(recorded_to);
-            match self.find(&mut Comes(packet), Direction::Forward, None) {
+            match self.find(&mut PacketArrives(packet), Direction::Forward, None) {
                 SearchResult::Hit(_) => {}
                 SearchResult::Nothing => {
                     return Err(DebugError::new(format!("no packet {packet} comes"))

@@ -367,7 +367,7 @@ impl Debugger {
             let moment = hits[0].moment;
             let visible = moment.cycle + 1;
             while let Some(edit) = by_hand.pop_if(|it| it.cycle >= visible) {
-                found.push(done_by_hand(&edit));
+                found.push(manual_deed(&edit));
             }
             let value = if is_signal {
                 None
@@ -399,7 +399,7 @@ impl Debugger {
         // reported.
         let known = broken_off.unwrap_or(0);
         let later = by_hand.iter().rev().filter(|it| it.cycle >= known);
-        found.extend(later.map(done_by_hand));
+        found.extend(later.map(manual_deed));
         found.truncate(most);
         self.timeline_mut().goto_point(start);
         match broken_off {
@@ -411,7 +411,7 @@ impl Debugger {
     }
 }
 
-fn done_by_hand(edit: &Edit) -> Deed {
+fn manual_deed(edit: &Edit) -> Deed {
     Deed {
         cycle: edit.cycle,
         moment: TimePoint::before(edit.cycle),

@@ -3,7 +3,7 @@
 use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
 
-use crate::rig::{System, commands, complaint, state};
+use crate::rig::{System, commands, error_text, state};
 
 fn at_core(system: &System) -> Debugger {
     let mut debugger = system.debugger();
@@ -21,7 +21,7 @@ fn look(debugger: &Debugger) -> (TimePoint, Vec<u32>) {
 }
 
 #[test]
-fn steps_of_the_core_go_back_to_where_they_came_from() {
+fn core_steps_are_reversible() {
     let system = System::core_program();
     let mut debugger = at_core(&system);
     debugger.goto(3_000);
@@ -47,7 +47,7 @@ fn steps_of_the_core_go_back_to_where_they_came_from() {
 }
 
 #[test]
-fn looking_within_jobs_of_the_core_leaves_the_run_as_it_is() {
+fn stopping_within_core_jobs_leaves_the_run_unchanged() {
     let system = System::core_program();
     let mut debugger = at_core(&system);
     commands(&mut debugger, "break irq");
@@ -64,7 +64,7 @@ fn looking_within_jobs_of_the_core_leaves_the_run_as_it_is() {
 }
 
 #[test]
-fn breakpoints_of_the_core_are_met_in_both_directions() {
+fn core_breakpoints_stop_in_both_directions() {
     let system = System::core_program();
     let mut debugger = at_core(&system);
     commands(&mut debugger, "break irq");
@@ -86,7 +86,7 @@ fn breakpoints_of_the_core_are_met_in_both_directions() {
 }
 
 #[test]
-fn a_watched_longword_of_the_core_stops_behind_the_store() {
+fn core_watchpoint_stops_after_the_store() {
     let system = System::core_program();
     let mut debugger = at_core(&system);
     let memories = debugger.names().memories();
@@ -110,7 +110,7 @@ fn a_watched_longword_of_the_core_stops_behind_the_store() {
 }
 
 #[test]
-fn a_longword_that_a_microengine_changes_while_the_core_sleeps_is_seen() {
+fn core_watchpoint_sees_writes_by_microengines_while_asleep() {
     let system = System::core_program();
     let mut debugger = at_core(&system);
     let memories = debugger.names().memories();
@@ -133,7 +133,7 @@ fn a_longword_that_a_microengine_changes_while_the_core_sleeps_is_seen() {
 }
 
 #[test]
-fn steps_by_lines_of_the_core_pass_over_functions_that_lines_call() {
+fn core_line_steps_pass_over_calls() {
     let system = System::core_program();
     let mut debugger = at_core(&system);
     commands(&mut debugger, "break main\ncontinue");
@@ -187,18 +187,18 @@ fn the_console_shows_the_core() {
     let lines = commands(&mut debugger, "print irq\nprint 1 + 1");
     assert!(lines[0].starts_with("irq = "), "{lines:?}");
     assert_eq!(lines[1], "1 + 1 = 2 (0x2)");
-    assert!(complaint(&mut debugger, "print x").contains("is not a register, a function"));
-    assert!(complaint(&mut debugger, "out").contains("by lines and instructions"));
-    assert!(complaint(&mut debugger, "signals").contains("the core is selected"));
-    assert!(complaint(&mut debugger, "context 0.9").contains("names no context"));
+    assert!(error_text(&mut debugger, "print x").contains("is not a register, a function"));
+    assert!(error_text(&mut debugger, "out").contains("by lines and instructions"));
+    assert!(error_text(&mut debugger, "signals").contains("the core is selected"));
+    assert!(error_text(&mut debugger, "context 0.9").contains("names no context"));
 }
 
 #[test]
-fn nothing_is_changed_within_a_job_of_the_core() {
+fn set_is_refused_within_a_core_job() {
     let system = System::core_program();
     let mut debugger = system.debugger();
     commands(&mut debugger, "break irq\ncontinue\ncontext 0.0");
-    let said = complaint(&mut debugger, "set scratch[0] = 1");
+    let said = error_text(&mut debugger, "set scratch[0] = 1");
     assert!(said.contains("in the middle of a job"), "{said}");
     commands(&mut debugger, "goto +1\nset scratch[0] = 1");
 }

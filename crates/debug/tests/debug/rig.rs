@@ -196,7 +196,7 @@ pub fn commands(debugger: &mut Debugger, text: &str) -> Vec<String> {
     lines
 }
 
-pub fn complaint(debugger: &mut Debugger, line: &str) -> String {
+pub fn error_text(debugger: &mut Debugger, line: &str) -> String {
     execute(debugger, &silent, line).unwrap_err().to_string()
 }
 

@@ -10,7 +10,7 @@ use npsim_chip::watch::Sampler;
 use npsim_debug::{Debugger, StopCause, Thread};
 use npsim_inspect::{Inspect, SignalOrigin, Why};
 
-use crate::rig::{System, commands, complaint, root, written};
+use crate::rig::{System, commands, error_text, root, written};
 
 /// Context 0 polls a longword, and signals context 2 when the longword is 1.
 const SENDER: &str = "\
@@ -49,7 +49,7 @@ fn line_of(source: &str, begin: &str) -> String {
 }
 
 #[test]
-fn nothing_wakes_a_context_until_the_cause_is_there() {
+fn wake_finds_nothing_until_the_cause_exists() {
     let system = System::at(&written("sender.uc", SENDER), None);
     let mut debugger = system.debugger();
     let none = "nothing wakes 0.2 before the run ends";
@@ -73,7 +73,7 @@ fn nothing_wakes_a_context_until_the_cause_is_there() {
 }
 
 #[test]
-fn wake_that_is_broken_off_says_how_far_it_has_come() {
+fn interrupted_wake_reports_the_cycle_reached() {
     let system = System::at(&written("broken.uc", SENDER), None);
     let mut debugger = system.debugger();
     debugger.goto(30_000);
@@ -91,14 +91,14 @@ fn wake_that_is_broken_off_says_how_far_it_has_come() {
 }
 
 #[test]
-fn who_that_is_broken_off_says_from_where_nothing_wrote() {
+fn interrupted_who_reports_the_range_searched() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.goto(100);
     commands(&mut debugger, "set scratch[0x80] = 7");
     debugger.goto(90_000);
     debugger.ask(|_| true);
-    let said = complaint(&mut debugger, "who scratch[0x80] 1");
+    let said = error_text(&mut debugger, "who scratch[0x80] 1");
     let from: Cycle = { said.split("from cycle ").nth(1) }
         .and_then(|it| it.split_whitespace().next()?.parse().ok())
         .unwrap();
@@ -115,18 +115,18 @@ fn who_that_is_broken_off_says_from_where_nothing_wrote() {
 }
 
 #[test]
-fn packets_that_may_still_come_are_not_said_not_to() {
+fn interrupted_packet_search_claims_no_absence() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.ask(|_| true);
-    let said = complaint(&mut debugger, "packet 200");
+    let said = error_text(&mut debugger, "packet 200");
     assert!(
         said.contains("interrupted: no packet 200 comes before cycle "),
         "{said}"
     );
     debugger.ask(|_| false);
     assert_eq!(commands(&mut debugger, "packet 200")[0], "packet 200");
-    let said = complaint(&mut debugger, "packet 100000");
+    let said = error_text(&mut debugger, "packet 100000");
     assert!(said.contains("no packet 100000 comes"), "{said}");
 }
 
@@ -147,7 +147,7 @@ fn values(debugger: &Debugger, thread: Thread) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn last_change_of_each_register_and_signal_is_by_the_writer_named() {
+fn who_names_the_last_writer_of_registers_and_signals() {
     const CYCLES: Cycle = 3000;
     for (system, threads) in [
         (System::wire8(), ["0.0", "0.3"]),
@@ -194,7 +194,7 @@ fn last_change_of_each_register_and_signal_is_by_the_writer_named() {
 }
 
 #[test]
-fn registers_written_by_index_have_their_writers() {
+fn who_finds_writers_through_index_registers() {
     let source = "\
 .num_contexts 8
 .reg index value base
@@ -313,7 +313,7 @@ impl Observer for Seen {
 }
 
 #[test]
-fn packets_that_have_not_left_are_not_seen_behind_their_last_station() {
+fn packet_inside_has_no_events_after_its_last_station() {
     let shipped = std::fs::read_to_string(root().join("microcode/tutorial/wire8.uc")).unwrap();
     let free = "    receive_free(element)\n";
     let dropping = shipped.replace(free, &format!("{free}    br[next#]\n"));
@@ -342,7 +342,7 @@ fn packets_that_have_not_left_are_not_seen_behind_their_last_station() {
 }
 
 #[test]
-fn contexts_wake_by_what_why_has_named() {
+fn contexts_wake_by_the_cause_that_why_names() {
     let mut counts = [0; 5];
     for system in [System::wire8(), System::forward(), System::router()] {
         let mut debugger = system.debugger();
@@ -428,7 +428,7 @@ fn contexts_wake_by_what_why_has_named() {
 }
 
 #[test]
-fn watches_of_reads_say_what_they_do_not_see() {
+fn read_watches_report_what_they_cannot_see() {
     let system = System::forward();
     let mut debugger = system.debugger();
     // The first longword of a ring: gets read it.
@@ -446,7 +446,7 @@ fn watches_of_reads_say_what_they_do_not_see() {
 }
 
 #[test]
-fn buffers_that_nothing_has_are_so_where_it_was_looked() {
+fn buffer_without_holder_lists_what_was_searched() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     commands(&mut debugger, "break wire8.uc:49 in 0.1\ncontinue");
@@ -479,7 +479,7 @@ start#:
     commands(&mut debugger, &format!("break neighbour.uc{at}\ncontinue"));
     let value = commands(&mut debugger, "print n$word").remove(0);
     assert_eq!(value, "n$word = 0 (0x0)");
-    let said = complaint(&mut debugger, "who n$word");
+    let said = error_text(&mut debugger, "who n$word");
     assert!(
         said.contains("`n$word` is a next-neighbour register: what writes it is not recorded"),
         "{said}"
@@ -487,7 +487,7 @@ start#:
 }
 
 #[test]
-fn ready_contexts_run_behind_those_that_why_has_named() {
+fn ready_contexts_run_after_those_that_why_names() {
     let (mut behind, mut held_up) = (0, 0);
     for system in [System::wire8(), System::forward(), System::router()] {
         let mut debugger = system.debugger();
@@ -572,7 +572,7 @@ fn read_watches_stop_at_commands_that_read_the_longword() {
 }
 
 #[test]
-fn end_of_a_run_says_no_more_than_that_it_rests() {
+fn end_of_a_drained_run_is_described() {
     let system = System::of("microcode/forward", Some(("0.2", "20us")));
     let StopCause::End(ending) = system
         .debugger()

@@ -9,12 +9,12 @@ use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
 use npsim_net::Random;
 
-use crate::rig::{System, changed, commands, complaint, met, state};
+use crate::rig::{System, changed, commands, error_text, met, state};
 
 /// The debugger's position: moment, context, address, and number of stack frames.
-type Look = (TimePoint, Thread, u16, usize);
+type Position = (TimePoint, Thread, u16, usize);
 
-fn look(debugger: &Debugger) -> Look {
+fn position_of(debugger: &Debugger) -> Position {
     let thread = debugger.thread();
     let frames = debugger.frames(thread).len();
     (
@@ -44,18 +44,18 @@ fn there_and_back(system: &System, steps: usize, seed: u64) {
         if step == Step::Out && debugger.frames(debugger.thread()).len() < 2 {
             step = Step::Line;
         }
-        let from = look(&debugger);
+        let from = position_of(&debugger);
         let stop = debugger.step(step, Direction::Forward);
         if stop.reason != StopCause::Step {
             break;
         }
-        assert_ne!(look(&debugger), from, "{step:?} goes on");
+        assert_ne!(position_of(&debugger), from, "{step:?} goes on");
         made.push((step, from));
     }
     assert!(made.len() >= steps / 2, "{}", made.len());
     while let Some((step, from)) = made.pop() {
         debugger.step(step, Direction::Back);
-        assert_eq!(look(&debugger), from, "{step:?} back");
+        assert_eq!(position_of(&debugger), from, "{step:?} back");
         if made.len().is_multiple_of(100) {
             let here = state(debugger.timeline());
             assert!(here == system.at_cycle(debugger.cycle()), "{step:?} back");
@@ -64,7 +64,7 @@ fn there_and_back(system: &System, steps: usize, seed: u64) {
 }
 
 #[test]
-fn a_step_back_takes_a_step_back() {
+fn step_back_undoes_a_step() {
     there_and_back(&System::wire8(), 150, 1);
     there_and_back(&System::forward(), 100, 2);
     there_and_back(&System::router(), 60, 3);
@@ -103,7 +103,7 @@ fn without_memory(system: &System, step: Step, steps: usize) {
 }
 
 #[test]
-fn the_way_back_is_the_way_forward_without_any_memory_of_it() {
+fn steps_back_need_no_record_of_steps_forward() {
     let system = System::wire8();
     without_memory(&system, Step::Instruction, 120);
     without_memory(&system, Step::Into, 120);
@@ -112,7 +112,7 @@ fn the_way_back_is_the_way_forward_without_any_memory_of_it() {
 }
 
 #[test]
-fn a_line_is_stepped_over_with_the_macros_that_it_uses() {
+fn line_step_passes_over_macros() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     let lines = commands(&mut debugger, "break wire8.uc:40 in 0.2\ncontinue");
@@ -146,7 +146,7 @@ fn a_line_is_stepped_over_with_the_macros_that_it_uses() {
 }
 
 #[test]
-fn breakpoints_are_met_both_ways() {
+fn breakpoints_stop_in_both_directions() {
     let system = System::forward();
     let mut debugger = system.debugger();
     let me = system.programs[0].me;
@@ -185,7 +185,7 @@ fn stops(system: &System, line: &str, most: usize) -> Vec<Cycle> {
 }
 
 #[test]
-fn conditions_contexts_and_hits_choose_among_hits() {
+fn conditions_contexts_and_hit_counts_filter_hits() {
     let system = System::wire8();
     let all = stops(&system, "break wire8.uc:47", 24);
     assert_eq!(all.len(), 24);
@@ -212,7 +212,7 @@ fn conditions_contexts_and_hits_choose_among_hits() {
 }
 
 #[test]
-fn a_parameter_of_a_macro_means_what_it_stands_for() {
+fn macro_parameter_evaluates_to_its_argument() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     // receive_store(element, bytes, buffer, moved), and a breakpoint with a condition on one
@@ -226,8 +226,8 @@ fn a_parameter_of_a_macro_means_what_it_stands_for() {
     let value = |expression: &str| debugger.evaluate(expression, thread).unwrap();
     assert_eq!(value("address"), 192);
     assert_eq!(value("address"), value("buffer"));
-    let complaint = debugger.evaluate("signal(done)", thread).unwrap_err();
-    assert!(complaint.message.contains("`moved`"), "{complaint}");
+    let error_text = debugger.evaluate("signal(done)", thread).unwrap_err();
+    assert!(error_text.message.contains("`moved`"), "{error_text}");
     // Outside of the macro, the name does not exist.
     commands(&mut debugger, "out");
     assert_eq!(debugger.frames(thread)[0].name, "wire8.uc");
@@ -235,7 +235,7 @@ fn a_parameter_of_a_macro_means_what_it_stands_for() {
 }
 
 #[test]
-fn a_parameter_can_stand_for_a_number() {
+fn macro_parameter_may_be_a_number() {
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("add.uc");
     let text = ".reg x\n#macro add(to, much)\n    alu[to, to, +, much]\n#endm\n    immed[x, 5]\n    add(x, 3)\n    alu[--, --, B, x]\ne#: br[e#]\n";
     std::fs::write(&source, text).unwrap();
@@ -248,7 +248,7 @@ fn a_parameter_can_stand_for_a_number() {
 }
 
 #[test]
-fn log_point_speaks_once_for_each_hit() {
+fn log_point_prints_once_per_hit() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     commands(
@@ -294,7 +294,7 @@ fn a_watchpoint_stops_at_each_change() {
 }
 
 #[test]
-fn commands_that_touch_a_longword_are_met() {
+fn packet_trail_runs_from_arrival_to_departure() {
     let system = System::forward();
     let mut debugger = system.debugger();
     let thread = debugger.thread();
@@ -320,7 +320,7 @@ fn commands_that_touch_a_longword_are_met() {
 }
 
 #[test]
-fn who_command_names_writers_in_their_order() {
+fn who_lists_writers_latest_first() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     commands(&mut debugger, "break wire8.uc:49 in 0.1\ncontinue");
@@ -343,7 +343,7 @@ fn who_command_names_writers_in_their_order() {
 }
 
 #[test]
-fn wake_runs_ahead_to_the_signal_that_was_missing() {
+fn wake_runs_to_the_missing_signal() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.goto(3000);
@@ -371,11 +371,11 @@ fn wake_runs_ahead_to_the_signal_that_was_missing() {
 }
 
 #[test]
-fn mistakes_are_answered_and_change_nothing() {
+fn invalid_commands_are_explained_and_change_nothing() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.goto(1000);
-    let at = look(&debugger);
+    let at = position_of(&debugger);
     for (line, part) in [
         ("brake 12", "did you mean `break`?"),
         (
@@ -420,15 +420,15 @@ fn mistakes_are_answered_and_change_nothing() {
         ("back goto 3", "cannot be done backwards"),
         ("who 1 + 1", "has no place of its own"),
     ] {
-        let text = complaint(&mut debugger, line);
+        let text = error_text(&mut debugger, line);
         assert!(text.contains(part), "{line}: {text}");
-        assert_eq!(look(&debugger), at, "{line}");
+        assert_eq!(position_of(&debugger), at, "{line}");
     }
     assert!(debugger.breakpoints().is_empty());
     let deep = format!("print {}1{}", "(".repeat(300), ")".repeat(300));
-    assert!(complaint(&mut debugger, &deep).contains("nested too deeply"));
+    assert!(error_text(&mut debugger, &deep).contains("nested too deeply"));
     let deep = format!("print {}1", "-".repeat(300));
-    assert!(complaint(&mut debugger, &deep).contains("nested too deeply"));
+    assert!(error_text(&mut debugger, &deep).contains("nested too deeply"));
 }
 
 #[test]
@@ -460,7 +460,7 @@ fn expressions_compute_as_in_c() {
 }
 
 #[test]
-fn a_value_that_is_set_is_there_and_the_past_is_as_it_was() {
+fn set_affects_the_future_and_not_the_past() {
     let system = System::forward();
     let mut debugger = system.debugger();
     commands(
@@ -529,7 +529,7 @@ const FAULTY: &str = "\
 ";
 
 #[test]
-fn a_fault_is_met_on_every_way_and_can_be_passed() {
+fn fault_stops_run_and_goto_and_can_be_passed() {
     let folder = std::env::temp_dir().join(format!("npsim-debug-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("faulty.uc");
@@ -542,7 +542,7 @@ fn a_fault_is_met_on_every_way_and_can_be_passed() {
     };
     assert_eq!(fault.check.unwrap().name(), "uninitialised-read");
     assert_eq!(debugger.cycle(), fault.cycle + 1);
-    let end = look(&debugger);
+    let end = position_of(&debugger);
     // The end can be left backwards and is reached again, also by a jump.
     debugger.step(Step::Instruction, Direction::Back);
     assert!(debugger.cycle() <= fault.cycle);
@@ -550,7 +550,7 @@ fn a_fault_is_met_on_every_way_and_can_be_passed() {
         debugger.run(Direction::Forward).reason,
         StopCause::Fault(fault.clone())
     );
-    assert_eq!(look(&debugger), end);
+    assert_eq!(position_of(&debugger), end);
     debugger.goto(2);
     assert_eq!(debugger.goto(1_000_000).reason, StopCause::Fault(fault));
     commands(&mut debugger, "pass uninitialised-read\ncontinue");
@@ -567,7 +567,7 @@ fn a_fault_is_met_on_every_way_and_can_be_passed() {
 }
 
 #[test]
-fn every_command_explains_itself_and_its_example_is_one() {
+fn every_command_has_help_with_an_example() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     for info in npsim_debug::console::COMMANDS {
@@ -594,7 +594,7 @@ fn every_command_explains_itself_and_its_example_is_one() {
 }
 
 #[test]
-fn a_search_can_be_broken_off() {
+fn a_search_can_be_interrupted() {
     let system = System::forward();
     let mut debugger = system.debugger();
     debugger.ask(|cycle| cycle >= 60_000);

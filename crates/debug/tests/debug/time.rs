@@ -125,22 +125,22 @@ fn wander(system: &System, budget: usize, jumps: usize, seed: u64) {
 }
 
 #[test]
-fn the_state_is_that_of_a_run_to_the_cycle_on_a_wire() {
+fn goto_equals_running_to_the_cycle_on_a_wire() {
     wander(&System::wire8(), PLENTY, 40, 1);
 }
 
 #[test]
-fn the_state_is_that_of_a_run_to_the_cycle_on_a_forwarder() {
+fn goto_equals_running_to_the_cycle_on_a_forwarder() {
     wander(&System::forward(), PLENTY, 25, 2);
 }
 
 #[test]
-fn the_state_is_that_of_a_run_to_the_cycle_on_a_router() {
+fn goto_equals_running_to_the_cycle_on_a_router() {
     wander(&System::router(), PLENTY, 20, 3);
 }
 
 #[test]
-fn little_memory_costs_time_alone() {
+fn small_snapshot_budget_gives_the_same_states() {
     let system = System::forward();
     let needed = {
         let small = Setup {
@@ -187,7 +187,7 @@ fn there_and_back(system: &System, condition: &mut dyn Condition, to: Cycle) -> 
 }
 
 #[test]
-fn a_search_back_finds_what_a_search_forward_found() {
+fn searches_back_and_forward_find_the_same_hits() {
     let system = System::forward();
     for judged in [false, true] {
         let words = system.programs[0].image.words.len() as u16;
@@ -204,7 +204,7 @@ fn a_search_back_finds_what_a_search_forward_found() {
 }
 
 #[test]
-fn the_end_is_the_end_however_it_is_come_to() {
+fn end_state_is_the_same_on_every_path() {
     let system = System::wire8();
     let mut timeline = system.timeline(PLENTY);
     timeline.goto(Cycle::MAX);
@@ -221,7 +221,7 @@ fn the_end_is_the_end_however_it_is_come_to() {
 }
 
 #[test]
-fn quiet_time_is_skipped_and_can_be_gone_to() {
+fn quiet_time_is_skipped_and_reachable() {
     let mut system = System::of("microcode/forward", None);
     system.settings.until = Some(40_000_000);
     let mut timeline = system.timeline(PLENTY);
@@ -237,7 +237,7 @@ fn quiet_time_is_skipped_and_can_be_gone_to() {
 }
 
 #[test]
-fn a_change_makes_another_future_and_leaves_the_past() {
+fn change_alters_the_future_and_not_the_past() {
     let system = System::forward();
     let mut timeline = system.timeline(PLENTY);
     timeline.goto(50_000);
@@ -275,7 +275,7 @@ impl Observer for Turns {
 impl Sampler for Turns {}
 
 #[test]
-fn cycles_that_are_shown_once_more_are_the_same_and_change_nothing() {
+fn replay_is_repeatable_and_changes_nothing() {
     let system = System::forward();
     let mut timeline = system.timeline(PLENTY);
     timeline.goto(75_000);
@@ -295,8 +295,8 @@ fn cycles_that_are_shown_once_more_are_the_same_and_change_nothing() {
 }
 
 #[test]
-fn a_debugger_owns_its_run_and_moves_to_a_thread() {
-    fn moves_to_a_thread<T: Send + 'static>() {}
-    moves_to_a_thread::<npsim_debug::Debugger>();
-    moves_to_a_thread::<Timeline>();
+fn debugger_and_timeline_are_send() {
+    fn assert_send<T: Send + 'static>() {}
+    assert_send::<npsim_debug::Debugger>();
+    assert_send::<Timeline>();
 }

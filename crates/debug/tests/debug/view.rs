@@ -8,7 +8,7 @@ use npsim_inspect::Inspect;
 use crate::rig::System;
 
 #[test]
-fn a_stop_view_has_what_the_console_says() {
+fn stop_view_agrees_with_the_console() {
     let mut debugger = System::forward().debugger();
     debugger.goto(60_000);
     let history = History::of(&debugger, 58_000);
@@ -38,7 +38,7 @@ fn a_stop_view_has_what_the_console_says() {
 }
 
 #[test]
-fn a_stop_view_has_rings_packets_and_lanes_of_the_chip() {
+fn stop_view_contains_rings_packets_and_lanes() {
     let mut debugger = System::forward().debugger();
     debugger.goto(60_000);
     let history = History::of(&debugger, 58_000);
@@ -67,7 +67,7 @@ fn a_stop_view_has_rings_packets_and_lanes_of_the_chip() {
 }
 
 #[test]
-fn a_stop_view_is_written_with_tags_and_without_nulls_for_states() {
+fn stop_view_json_has_tagged_states() {
     let mut debugger = System::wire8().debugger();
     debugger.goto(20_000);
     let history = History::of(&debugger, 19_000);

@@ -10,7 +10,7 @@ use npsim_chip::watch::Sampler;
 use npsim_debug::access::Author;
 use npsim_debug::{Debugger, Direction, StopCause};
 
-use crate::rig::{System, commands, complaint, root, written};
+use crate::rig::{System, commands, error_text, root, written};
 
 /// The longwords reported as written.
 struct Recorded(BTreeSet<(MemoryName, u32)>);
@@ -60,7 +60,7 @@ fn with_route_change() -> System {
 }
 
 #[test]
-fn every_change_of_memory_is_recorded_with_its_writer() {
+fn every_memory_change_is_recorded() {
     let load = Some(("0.7", "100us"));
     for system in [
         System::of("microcode/forward/icmp.toml", load),
@@ -106,7 +106,7 @@ fn first_writer(debugger: &mut Debugger, what: &str) -> String {
 }
 
 #[test]
-fn who_names_the_writer_at_the_stop_that_a_watch_makes() {
+fn who_names_the_writer_at_a_watch_stop() {
     let forward = || System::of("microcode/forward", Some(("0.5", "100us")));
     let cases = [
         (System::wire8(), "write-watch", "dram[192]", "dram.rbuf_rd"),
@@ -155,7 +155,7 @@ fn who_names_the_writer_at_the_stop_that_a_watch_makes() {
 }
 
 #[test]
-fn writes_of_the_core_are_named_and_watched() {
+fn core_writes_are_attributed_and_watched() {
     let system = with_route_change();
     let mut debugger = system.debugger();
     commands(&mut debugger, "write-watch sram1[0x40424]");
@@ -175,7 +175,7 @@ fn writes_of_the_core_are_named_and_watched() {
 }
 
 #[test]
-fn changes_by_hand_are_named_and_watched() {
+fn manual_changes_are_attributed_and_watched() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.goto(5000);
@@ -208,7 +208,7 @@ fn changes_by_hand_are_named_and_watched() {
 }
 
 #[test]
-fn conditions_that_cannot_be_computed_stop_the_run() {
+fn conditions_that_fail_to_evaluate_stop_the_run() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     let lines = commands(
@@ -258,7 +258,7 @@ fn watched_expressions_that_lose_their_value_stop_the_run() {
 }
 
 #[test]
-fn values_and_addresses_that_cannot_be_are_refused() {
+fn oversized_values_and_unaligned_addresses_are_refused() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     for (line, why) in [
@@ -271,7 +271,7 @@ fn values_and_addresses_that_cannot_be_are_refused() {
         ("who lm[3]", "is not a longword"),
         ("memory scratch[6] 2", "is not a longword"),
     ] {
-        let said = complaint(&mut debugger, line);
+        let said = error_text(&mut debugger, line);
         assert!(said.contains(why), "{line}: {said}");
     }
     let cycles = commands(&mut debugger, "print cycle < 0x100000000");
@@ -279,7 +279,7 @@ fn values_and_addresses_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn names_of_signals_are_those_alive_at_the_place() {
+fn signals_are_named_by_those_live_at_the_address() {
     let text = "\
 .sig volatile one
 .sig volatile two
@@ -323,7 +323,7 @@ next#:
 }
 
 #[test]
-fn labels_stop_in_the_line_of_the_program() {
+fn label_breakpoint_stops_before_the_macro_call() {
     let text = "\
 .reg a
 #macro add_twice(x)
@@ -344,7 +344,7 @@ next#:
 }
 
 #[test]
-fn packets_on_rings_are_shown_there() {
+fn packet_location_names_an_existing_ring() {
     let system = System::forward();
     let mut debugger = system.debugger();
     let mut found = 0;

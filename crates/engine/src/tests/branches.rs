@@ -23,7 +23,7 @@ fn landing(before: &[Instruction], branch: Instruction) -> u64 {
 }
 
 #[test]
-fn taken_branches_cost_their_penalty_less_the_defer_slots() {
+fn taken_branch_penalty_is_reduced_by_defer_slots() {
     let set = [immed(a(0), 1), alu(NONE, a(0), AluOp::Sub, k(1))];
     let settled = [
         immed(a(0), 1),
@@ -122,7 +122,7 @@ fn defer_slots_run_whether_or_not_the_branch_is_taken() {
 }
 
 #[test]
-fn every_condition_follows_signed_and_unsigned_order() {
+fn branch_conditions_follow_signed_and_unsigned_order() {
     let values = [0, 1, 5, 0x7fff_ffff, 0x8000_0000, u32::MAX];
     for x in values {
         for y in values {
@@ -160,7 +160,7 @@ fn every_condition_follows_signed_and_unsigned_order() {
 }
 
 #[test]
-fn bit_and_byte_branches_look_at_their_part() {
+fn bit_and_byte_branches_test_the_selected_field() {
     let taken = |instruction| {
         let mut bench = Bench::new(&[instruction, immed(b(1), 1), HALT]);
         bench.mes[0].write_register(a(0), 0, 0x8012_3400);
@@ -193,7 +193,7 @@ fn bit_and_byte_branches_look_at_their_part() {
 }
 
 #[test]
-fn a_jump_adds_its_base() {
+fn jump_target_includes_its_base() {
     let bench = Bench::run(&[
         immed(a(0), 2),
         Instruction::Jump {

@@ -30,7 +30,7 @@ fn command(op: CommandOp, register: u8, signal: u8) -> Instruction {
 }
 
 #[test]
-fn reading_what_was_never_written_is_a_fault() {
+fn uninitialised_read_is_a_fault() {
     let fault = fault_of(&[immed(a(0), 1), alu(a(1), a(0), AluOp::Add, b(2)), HALT]);
     assert_eq!(
         (fault.check, fault.pc, fault.cycle, fault.context),
@@ -47,7 +47,7 @@ fn reading_what_was_never_written_is_a_fault() {
 }
 
 #[test]
-fn the_check_is_made_for_every_context() {
+fn uninitialised_read_is_checked_in_every_context() {
     let mut bench = Bench::new(&[alu(a(1), a(0), AluOp::Add, k(1)), KILL]);
     bench.mes[0].write_register(a(0), 0, 1);
     bench.start(0b101);
@@ -56,7 +56,7 @@ fn the_check_is_made_for_every_context() {
 }
 
 #[test]
-fn an_allowed_check_is_counted_and_the_program_goes_on() {
+fn allowed_check_is_counted_and_execution_continues() {
     let mut bench =
         Bench::new(&[alu(a(1), a(0), AluOp::Add, k(1)), HALT]).allow(Check::UninitialisedRead);
     bench.start(1);
@@ -69,7 +69,7 @@ fn an_allowed_check_is_counted_and_the_program_goes_on() {
 }
 
 #[test]
-fn a_read_before_the_signal_names_the_owner() {
+fn read_before_completion_faults_and_names_the_command() {
     let mut image = image(&[
         immed(a(0), 1),
         command(CommandOp::SramRead, 2, 1),
@@ -110,7 +110,7 @@ fn a_read_before_the_signal_names_the_owner() {
 
 /// The destination of a partial write is read; one that is cleared or written completely is not.
 #[test]
-fn a_merge_reads_its_register() {
+fn partial_register_writes_count_as_reads() {
     let faults = |instruction| {
         let mut bench = Bench::new(&[
             immed(a(15), 0),
@@ -151,7 +151,7 @@ fn a_merge_reads_its_register() {
 }
 
 #[test]
-fn a_register_may_be_read_when_the_unit_gave_it_back() {
+fn register_is_readable_after_the_command_completes() {
     let mut bench = Bench::new(&[
         command(CommandOp::SramRead, 2, 1),
         super::arb(2, 0, false),
@@ -167,7 +167,7 @@ fn a_register_may_be_read_when_the_unit_gave_it_back() {
 }
 
 #[test]
-fn a_register_is_not_filled_by_two_commands_at_once() {
+fn overlapping_transfer_register_claims_are_a_fault() {
     let fault = fault_of(&[
         command(CommandOp::SramRead, 2, 1),
         command(CommandOp::SramRead, 1, 2),
@@ -185,7 +185,7 @@ fn a_register_is_not_filled_by_two_commands_at_once() {
 }
 
 #[test]
-fn a_command_takes_no_register_that_was_never_written() {
+fn command_pulling_an_unwritten_register_is_a_fault() {
     let program = [
         immed(Operand::STransfer(2), 1),
         command(CommandOp::SramWrite, 2, 1),
@@ -281,7 +281,7 @@ fn running_past_the_end_is_a_fault() {
 }
 
 #[test]
-fn a_word_that_is_no_instruction_is_a_fault_only_when_executed() {
+fn invalid_instruction_word_faults_only_when_executed() {
     let mut image = image(&[
         Instruction::Branch {
             condition: Condition::Always,
@@ -308,7 +308,7 @@ fn a_word_that_is_no_instruction_is_a_fault_only_when_executed() {
 }
 
 #[test]
-fn loading_constants_by_halves_reads_nothing() {
+fn loading_a_constant_by_halves_is_not_an_uninitialised_read() {
     let bench = Bench::run(&[
         Instruction::ImmedWord {
             dest: a(0),

@@ -41,7 +41,7 @@ fn issued(word: Option<u32>, context: u8, instruction: Instruction) -> BusComman
 }
 
 #[test]
-fn a_read_names_its_absolute_registers_and_its_signal() {
+fn read_command_carries_absolute_registers_and_signal() {
     let read = command(
         CommandOp::SramRead,
         TransferRegister::S(3),
@@ -69,7 +69,7 @@ fn a_read_names_its_absolute_registers_and_its_signal() {
 }
 
 #[test]
-fn with_four_contexts_the_field_of_the_other_kind_is_that_of_a_higher_register() {
+fn four_context_mode_reuses_the_kind_bit_for_upper_registers() {
     let read = |indirect| {
         Instruction::Command(Command {
             indirect,
@@ -94,7 +94,7 @@ fn with_four_contexts_the_field_of_the_other_kind_is_that_of_a_higher_register()
 }
 
 #[test]
-fn signals_follow_what_a_command_moves() {
+fn completion_signals_follow_pulls_and_pushes() {
     let masks = |op, transfer, signal| {
         let bus = issued(
             None,
@@ -113,7 +113,7 @@ fn signals_follow_what_a_command_moves() {
 }
 
 #[test]
-fn an_override_changes_what_its_bits_say() {
+fn indirect_override_changes_only_selected_fields() {
     let mut read = command(
         CommandOp::SramRead,
         TransferRegister::S(3),
@@ -176,7 +176,7 @@ fn buffer_moves_keep_the_raw_override() {
 }
 
 #[test]
-fn an_atomic_without_pull_carries_its_data() {
+fn atomic_without_pull_carries_its_data_in_the_command() {
     let mut add = command(
         CommandOp::SramTestAndAdd,
         TransferRegister::S(0),
@@ -239,7 +239,7 @@ fn fast_writes_carry_address_and_data() {
 }
 
 #[test]
-fn ctx_swap_waits_for_the_signals_it_asked_for() {
+fn ctx_swap_waits_for_its_completion_signals() {
     let read = command(
         CommandOp::DramRead,
         TransferRegister::D(0),

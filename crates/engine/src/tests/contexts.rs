@@ -9,7 +9,7 @@ const fn csr_wr(csr: u16, src: Operand) -> Instruction {
 }
 
 #[test]
-fn voluntary_swaps_go_round_all_contexts() {
+fn voluntary_swaps_rotate_through_all_contexts() {
     let mut bench = Bench::new(&[arb(1, 0, false), arb(1, 0, false), KILL]);
     bench.start(0xff);
     assert_eq!(bench.until(10_000), None);
@@ -35,7 +35,7 @@ fn voluntary_swaps_go_round_all_contexts() {
 }
 
 #[test]
-fn a_context_wakes_when_all_its_signals_are_there_and_consumes_them() {
+fn context_wakes_once_all_signals_arrive_and_consumes_them() {
     let mut bench = Bench::new(&[arb(0b1010, 0, false), immed(a(0), 1), KILL]);
     bench.start(1);
     assert_eq!(bench.until(100), None);
@@ -52,7 +52,7 @@ fn a_context_wakes_when_all_its_signals_are_there_and_consumes_them() {
 }
 
 #[test]
-fn any_leaves_the_signals_for_br_signal() {
+fn ctx_arb_any_leaves_signals_for_br_signal() {
     let any = Instruction::CtxArb(CtxArb {
         mask: 0b1100,
         any: true,
@@ -95,7 +95,7 @@ fn any_leaves_the_signals_for_br_signal() {
 }
 
 #[test]
-fn defer_slots_run_before_the_swap_and_the_label_is_where_it_resumes() {
+fn ctx_arb_runs_defer_slots_and_resumes_at_its_label() {
     let arb = Instruction::CtxArb(CtxArb {
         mask: 1,
         any: false,
@@ -111,7 +111,7 @@ fn defer_slots_run_before_the_swap_and_the_label_is_where_it_resumes() {
 }
 
 #[test]
-fn same_me_signal_reaches_a_context_or_the_next() {
+fn same_me_signal_targets_a_given_or_the_next_context() {
     let mut bench = Bench::new(&[
         Instruction::BranchCtx {
             equal: false,
@@ -143,7 +143,7 @@ fn same_me_signal_reaches_a_context_or_the_next() {
 }
 
 #[test]
-fn neighbours_are_signalled() {
+fn signals_reach_both_neighbours() {
     let wait = [arb(1 << 2, 0, false), immed(a(0), 9), KILL];
     let mut bench = Bench::new(&wait);
     bench.load(
@@ -166,7 +166,7 @@ fn neighbours_are_signalled() {
 }
 
 #[test]
-fn a_future_count_signals_when_the_timestamp_comes_to_it() {
+fn future_count_signals_when_the_timestamp_reaches_it() {
     let bench = {
         let mut bench = Bench::new(&[
             csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(10)),
@@ -187,7 +187,7 @@ fn a_future_count_signals_when_the_timestamp_comes_to_it() {
 }
 
 #[test]
-fn a_timer_that_is_set_again_fires_once() {
+fn rearmed_timer_fires_once() {
     let mut bench = Bench::new(&[
         csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(10)),
         csr_wr(csr::ACTIVE_FUTURE_COUNT_SIGNAL, k(4)),
@@ -202,7 +202,7 @@ fn a_timer_that_is_set_again_fires_once() {
 }
 
 #[test]
-fn a_timer_keeps_its_time_where_its_signal_alone_is_set_again() {
+fn changing_only_the_timer_signal_keeps_its_time() {
     let mut bench = Bench::new(&[
         csr_wr(csr::ACTIVE_FUTURE_COUNT_SIGNAL, k(4)),
         csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(10)),
@@ -222,7 +222,7 @@ fn a_timer_keeps_its_time_where_its_signal_alone_is_set_again() {
 }
 
 #[test]
-fn a_timer_that_has_come_is_not_undone_by_setting_it_again() {
+fn expired_timer_is_not_cancelled_by_rearming() {
     // The context runs ahead of the chip, and of the timer, up to the last write.
     let mut program = vec![
         csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(1)),
@@ -283,7 +283,7 @@ fn four_contexts_have_twice_the_registers() {
 }
 
 #[test]
-fn a_second_signal_before_the_first_is_consumed_is_a_fault() {
+fn raising_an_unconsumed_signal_again_is_a_fault() {
     let mut bench = Bench::new(&[arb(0b110, 0, false), KILL]);
     bench.start(1);
     assert_eq!(bench.until(20), None);
@@ -298,7 +298,7 @@ fn a_second_signal_before_the_first_is_consumed_is_a_fault() {
 }
 
 #[test]
-fn the_ring_carries_words_to_the_neighbour_in_order() {
+fn next_neighbour_ring_delivers_words_in_order() {
     let put = |n| immed(Operand::NnRing, n);
     let mut bench = Bench::new(&[put(11), put(12), put(13), KILL]);
     let get = |dest| alu(dest, NONE, AluOp::B, Operand::NnRing);
@@ -339,7 +339,7 @@ fn the_ring_carries_words_to_the_neighbour_in_order() {
 }
 
 #[test]
-fn the_writer_sees_a_nearly_full_ring() {
+fn next_neighbour_writer_sees_a_nearly_full_ring() {
     let mut program = vec![immed(a(0), 0)];
     program.push(Instruction::BranchInputState {
         set: true,
@@ -359,7 +359,7 @@ fn the_writer_sees_a_nearly_full_ring() {
 }
 
 #[test]
-fn times_add_up_to_elapsed_time() {
+fn context_times_sum_to_elapsed_time() {
     let mut bench = Bench::new(&[
         arb(1, 0, false),
         csr_wr(csr::SAME_ME_SIGNAL, k(0x80 | 3 << 3)),
@@ -388,7 +388,7 @@ fn times_add_up_to_elapsed_time() {
 }
 
 #[test]
-fn a_sleeping_context_is_at_the_instruction_that_waits() {
+fn sleeping_context_is_reported_at_its_waiting_instruction() {
     let mut bench = Bench::new(&[immed(a(0), 1), arb(1 << 3, 0, false), KILL]);
     bench.start(0b1);
     assert_eq!(bench.until(100), None);
@@ -399,7 +399,7 @@ fn a_sleeping_context_is_at_the_instruction_that_waits() {
 }
 
 #[test]
-fn contexts_that_do_the_same_share_a_line() {
+fn contexts_in_the_same_state_share_a_report_line() {
     let bench = Bench::run(&[KILL]);
     assert_eq!(bench.mes[0].state_report().len(), 1);
     let mut bench = Bench::new(&[KILL]);
@@ -413,7 +413,7 @@ fn contexts_that_do_the_same_share_a_line() {
 }
 
 #[test]
-fn running_in_steps_is_running_through() {
+fn stepped_run_matches_uninterrupted_run() {
     let program = [
         arb(1, 0, false),
         csr_wr(csr::SAME_ME_SIGNAL, k(0x80 | 3 << 3)),

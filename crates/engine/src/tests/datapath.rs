@@ -40,7 +40,7 @@ fn run_alu(x: u32, y: u32, op: AluOp, carry: bool) -> (u32, [bool; 4]) {
 }
 
 #[test]
-fn alu_results_and_codes() {
+fn alu_results_and_condition_codes_are_correct() {
     let cases = [
         // x, y, op, carry in, result, N Z V C
         (1, 2, AluOp::Add, false, 3, "...."),
@@ -124,7 +124,7 @@ fn result(x: u32, y: u32, before: &[Instruction], instruction: Instruction) -> u
 }
 
 #[test]
-fn shifts() {
+fn shift_operations_give_documented_results() {
     let shf = |op, shift| Instruction::AluShf {
         op,
         dest: a(2),
@@ -242,7 +242,7 @@ fn indirect_shifts_take_the_previous_a_operand() {
 }
 
 #[test]
-fn double_and_arithmetic_shifts() {
+fn double_and_arithmetic_shifts_give_documented_results() {
     let double = |n| Instruction::DblShf {
         dest: a(2),
         a: a(0),
@@ -270,7 +270,7 @@ fn double_and_arithmetic_shifts() {
 }
 
 #[test]
-fn byte_align_examples() {
+fn byte_align_matches_documented_examples() {
     let run = |order, words: [u32; 4], with: u8| {
         let mut program = vec![immed(a(9), u16::from(with))];
         program.push(Instruction::LocalCsrWrite {
@@ -323,7 +323,7 @@ fn byte_align_examples() {
 }
 
 #[test]
-fn ld_field_and_immediates() {
+fn ld_field_and_immediates_write_selected_bytes() {
     let field = |mask, shift, clear| Instruction::LdField {
         dest: a(0),
         mask,
@@ -374,7 +374,7 @@ fn ld_field_and_immediates() {
 }
 
 #[test]
-fn only_ld_field_with_load_cc_sets_codes() {
+fn ld_field_sets_condition_codes_only_with_load_cc() {
     for load_cc in [false, true] {
         let program = [
             immed(a(0), 5),
@@ -406,7 +406,7 @@ fn only_ld_field_with_load_cc_sets_codes() {
 }
 
 #[test]
-fn codes_stay_when_cc_enable_is_off() {
+fn condition_codes_are_unchanged_when_cc_enable_is_off() {
     let bench = Bench::run(&[
         immed(a(0), 0),
         alu(NONE, a(0), AluOp::Sub, k(0)),
@@ -428,7 +428,7 @@ fn codes_stay_when_cc_enable_is_off() {
 }
 
 #[test]
-fn multiplications() {
+fn multiply_steps_give_the_product() {
     let (x, y) = (0xfedc_ba98, 0x8765_4321);
     let run = |width, steps: u8, high| {
         let mut program = Vec::from(load(a(0), x));
@@ -471,7 +471,7 @@ fn multiplications() {
 }
 
 #[test]
-fn bit_search_and_count() {
+fn ffs_and_pop_count_are_correct() {
     let ffs = Instruction::Unary {
         op: UnaryOp::Ffs,
         dest: a(2),
@@ -501,7 +501,7 @@ fn bit_search_and_count() {
 }
 
 #[test]
-fn crc_passes_its_source_on_and_keeps_the_remainder() {
+fn crc_copies_its_source_and_updates_the_remainder() {
     let mut program = Vec::from(load(b(0), 0x3132_3334));
     program.extend(load(a(5), u32::MAX));
     program.push(Instruction::LocalCsrWrite {
@@ -527,7 +527,7 @@ fn crc_passes_its_source_on_and_keeps_the_remainder() {
 }
 
 #[test]
-fn cam_instructions() {
+fn cam_instructions_read_and_write_entries() {
     let mut program = vec![immed(a(0), 0x77), immed(b(0), 3), Instruction::CamClear];
     program.push(Instruction::CamWrite {
         entry: b(0),

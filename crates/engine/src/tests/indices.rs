@@ -13,7 +13,7 @@ const fn csr_wr(csr: u16, src: Operand) -> Instruction {
 }
 
 #[test]
-fn an_address_is_used_after_three_instructions_and_ored_with_the_offset() {
+fn lm_addr_is_delayed_three_instructions_and_ored_with_offset() {
     let bench = Bench::run(&[
         immed(a(0), 0x44 << 2),
         csr_wr(csr::ACTIVE_LM_ADDR_0, a(0)),
@@ -29,7 +29,7 @@ fn an_address_is_used_after_three_instructions_and_ored_with_the_offset() {
 }
 
 #[test]
-fn an_early_use_is_a_fault_and_takes_the_old_address() {
+fn early_lm_access_faults_and_uses_the_old_address() {
     let program = [
         immed(a(0), 64),
         csr_wr(csr::ACTIVE_LM_ADDR_0, a(0)),
@@ -62,7 +62,7 @@ fn an_early_use_is_a_fault_and_takes_the_old_address() {
 }
 
 #[test]
-fn four_writes_are_consumed_by_four_uses() {
+fn back_to_back_lm_addr_writes_serve_successive_uses() {
     let mut program: Vec<_> = (0..4)
         .map(|n| immed(a(n), 64 * (u16::from(n) + 1)))
         .collect();
@@ -77,7 +77,7 @@ fn four_writes_are_consumed_by_four_uses() {
 }
 
 #[test]
-fn steps_come_after_the_write_and_once() {
+fn lm_pointer_steps_once_per_instruction_after_the_write() {
     let step = Operand::LocalMemoryStep {
         pointer: 0,
         step: IndexStep::Increment,
@@ -104,7 +104,7 @@ fn steps_come_after_the_write_and_once() {
 }
 
 #[test]
-fn an_address_beyond_local_memory_is_a_fault() {
+fn lm_address_out_of_range_is_a_fault() {
     let mut bench = Bench::new(&[
         immed(a(0), 640 * 4),
         csr_wr(csr::ACTIVE_LM_ADDR_0, a(0)),
@@ -120,7 +120,7 @@ fn an_address_beyond_local_memory_is_a_fault() {
 }
 
 #[test]
-fn t_index_names_transfer_registers_and_steps() {
+fn t_index_selects_transfer_registers_and_steps() {
     let mut bench = Bench::new(&[
         immed(a(0), 5 << 2 | 3),
         csr_wr(csr::T_INDEX_BYTE_INDEX, a(0)),
@@ -160,7 +160,7 @@ fn t_index_names_transfer_registers_and_steps() {
 }
 
 #[test]
-fn indirect_registers_are_another_contexts() {
+fn indirect_csrs_access_another_context() {
     let bench = Bench::run(&[
         csr_wr(csr::CSR_CTX_POINTER, k(3)),
         csr_wr(csr::INDIRECT_LM_ADDR_0, k(128)),
@@ -189,7 +189,7 @@ fn indirect_registers_are_another_contexts() {
 }
 
 #[test]
-fn the_csr_value_replaces_the_next_immed_only() {
+fn local_csr_read_replaces_only_the_next_immed() {
     let bench = Bench::run(&[
         csr_wr(csr::CRC_REMAINDER, k(42)),
         Instruction::LocalCsrRead {

@@ -77,7 +77,7 @@ fn seen(bench: &Bench) -> impl PartialEq + std::fmt::Debug + use<> {
 }
 
 #[test]
-fn one_block_loops_end_alike_observed_or_not_wherever_a_run_is_cut() {
+fn one_block_loops_match_with_and_without_observer_at_any_step_size() {
     for rounds in [1, 2, 3, 150] {
         let observed = run(&program(rounds), true, 4000, 4000);
         assert_eq!(observed.mes[0].halted(), Some(0));
@@ -91,7 +91,7 @@ fn one_block_loops_end_alike_observed_or_not_wherever_a_run_is_cut() {
 
 /// Conditions of fused branches, and others; operations with a shift, and with half of an operand.
 #[test]
-fn one_block_loops_end_alike_with_each_last_operation_and_branch() {
+fn one_block_loops_match_for_every_last_operation_and_branch() {
     let shifted = |op| Instruction::AluShf {
         op,
         dest: a(1),
@@ -136,7 +136,7 @@ fn one_block_loops_end_alike_with_each_last_operation_and_branch() {
 }
 
 #[test]
-fn one_block_loops_count_each_cycle_exactly_though_they_run_ahead() {
+fn one_block_loop_statistics_are_exact_despite_running_ahead() {
     let program = program(900);
     let (observed, unobserved) = (
         run(&program, true, 800, 800),

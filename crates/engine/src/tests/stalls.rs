@@ -32,7 +32,7 @@ const fn back(target: u16) -> Instruction {
 }
 
 #[test]
-fn a_context_that_hangs_does_nothing_and_then_goes_on() {
+fn stalled_context_does_nothing_and_then_resumes() {
     let mut bench = Bench::new(&[arb(1, 0, false), back(0)]);
     bench.start(0b11);
     assert!(stall(&mut bench, 1, 1000, 5000));
@@ -52,7 +52,7 @@ fn a_context_that_hangs_does_nothing_and_then_goes_on() {
 }
 
 #[test]
-fn signals_arrive_meanwhile_and_others_run() {
+fn signals_arrive_and_other_contexts_run_during_a_stall() {
     let mut bench = Bench::new(&WAITER);
     bench.start(0b11);
     assert!(stall(&mut bench, 0, 100, 1000));
@@ -77,7 +77,7 @@ fn signals_arrive_meanwhile_and_others_run() {
 }
 
 #[test]
-fn a_stall_alone_keeps_nothing_pending() {
+fn stall_of_a_waiting_context_posts_no_event() {
     let mut bench = Bench::new(&WAITER);
     bench.start(1);
     assert!(stall(&mut bench, 0, 100, 1_000_000));
@@ -86,7 +86,7 @@ fn a_stall_alone_keeps_nothing_pending() {
 }
 
 #[test]
-fn stalls_that_overlap_are_one() {
+fn overlapping_stalls_merge() {
     let mut bench = Bench::new(&WAITER);
     bench.start(1);
     for (from, until) in [(100, 1000), (900, 2000), (150, 300), (2100, 9000)] {
@@ -99,7 +99,7 @@ fn stalls_that_overlap_are_one() {
 }
 
 #[test]
-fn a_stall_from_the_start_comes_before_the_first_instruction() {
+fn stall_from_cycle_zero_delays_the_first_instruction() {
     let mut bench = Bench::new(&[immed(a(0), 1), KILL]);
     bench.start(0b101);
     assert!(stall(&mut bench, 0, 0, 700));
@@ -109,7 +109,7 @@ fn a_stall_from_the_start_comes_before_the_first_instruction() {
 }
 
 #[test]
-fn a_context_keeps_the_pipeline_until_it_gives_it_up() {
+fn stall_takes_effect_only_after_the_context_yields() {
     let mut bench = Bench::new(&[immed(a(0), 1), back(0)]);
     bench.start(1);
     assert!(stall(&mut bench, 0, 100, 5000));
@@ -118,7 +118,7 @@ fn a_context_keeps_the_pipeline_until_it_gives_it_up() {
 }
 
 #[test]
-fn only_a_context_that_runs_can_hang() {
+fn only_running_contexts_can_be_stalled() {
     let mut bench = Bench::new(&WAITER);
     bench.start(0b11);
     assert!(!stall(&mut bench, 2, 0, 10));

@@ -285,7 +285,7 @@ fn chip(programs: &[Vec<Piece>], disturbances: Perturbations) -> Chip {
 
 /// The events that an observer receives, in order.
 #[derive(Default)]
-struct Told {
+struct EventDigest {
     kinds: Kinds,
     digest: DefaultHasher,
     /// The events of instructions, each by itself and in any order.
@@ -293,7 +293,7 @@ struct Told {
     count: u64,
 }
 
-impl Observer for Told {
+impl Observer for EventDigest {
     fn wants(&self) -> Kinds {
         self.kinds
     }
@@ -373,9 +373,9 @@ impl Course {
 /// The counts at each of the cycles, with the events that an observer has received until then and,
 /// at a horizon, the whole state; and the number of skipped cycles.
 fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<String>, Cycle) {
-    let mut told = Told {
+    let mut told = EventDigest {
         kinds,
-        ..Told::default()
+        ..EventDigest::default()
     };
     let mut chip = whole.clone();
     chip.set_skipping(skips);
@@ -512,7 +512,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(10), ..ProptestConfig::default() })]
 
     #[test]
-    fn skipping_changes_nothing(
+    fn skipped_runs_match_simulated_runs(
         programs in proptest::collection::vec(proptest::collection::vec(piece(), 1..6), 1..4),
         course in course(),
         disturbances in disturbances(),
@@ -540,7 +540,7 @@ proptest! {
 /// Events that an observer gets if a run consists of short ones, and a context is stalled at their
 /// ends.
 #[test]
-fn a_stall_across_windows_gives_the_same_events() {
+fn stall_across_short_runs_gives_the_same_events() {
     let stall = |context, from, until| Stall {
         me: 0,
         context,
@@ -578,7 +578,7 @@ fn a_stall_across_windows_gives_the_same_events() {
 
 /// A pause, a save and a frame within a skipped stretch.
 #[test]
-fn time_is_skipped_around_whatever_comes_between() {
+fn time_is_skipped_around_pauses_saves_and_frames() {
     let pieces = [Piece::Read("scratch", 9), Piece::Wait(30)];
     let late = Lateness {
         dram: 100,
@@ -610,7 +610,7 @@ fn time_is_skipped_around_whatever_comes_between() {
 
 /// Runs that are shorter than a search for recurring time.
 #[test]
-fn a_search_goes_on_from_run_to_run() {
+fn period_search_continues_across_short_runs() {
     let pieces = [Piece::Read("scratch", 9), Piece::Wait(30)];
     let whole = chip(&[pieces.to_vec()], Perturbations::default());
     for window in [100, 1_200, 6_000] {

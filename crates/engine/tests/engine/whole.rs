@@ -116,7 +116,7 @@ fn increments() -> Vec<Instruction> {
 }
 
 #[test]
-fn killed_contexts_leave_a_quiet_chip() {
+fn chip_is_quiet_after_all_contexts_are_killed() {
     let mut chip = chip(&[(0, &increments()), (5, &increments())]);
     assert_eq!(run(&mut chip, Cycle::MAX), Stop::Quiet);
     assert_eq!(chip.units().scratch.read(0x100), Some(16));
@@ -131,12 +131,12 @@ fn killed_contexts_leave_a_quiet_chip() {
 }
 
 #[test]
-fn an_empty_chip_is_quiet_at_once() {
+fn chip_without_programs_is_quiet_immediately() {
     assert_eq!(run(&mut chip(&[]), Cycle::MAX), Stop::Quiet);
 }
 
 #[test]
-fn signal_that_nothing_raises_is_a_deadlock_whose_notes_list_all_contexts() {
+fn waiting_for_an_unraised_signal_is_reported_as_deadlock() {
     let mut stuck = chip(&[(3, &[wait(4), KILL])]);
     let Stop::Fault(fault) = run(&mut stuck, Cycle::MAX) else {
         panic!("no fault")
@@ -222,7 +222,7 @@ fn busy() -> Vec<Instruction> {
 }
 
 #[test]
-fn steps_of_any_size_are_the_whole_run() {
+fn stepped_chip_matches_uninterrupted_run() {
     let programs: Vec<(u8, Vec<Instruction>)> = (0..8).map(|me| (me, busy())).collect();
     let programs: Vec<(u8, &[Instruction])> =
         programs.iter().map(|(me, p)| (*me, p.as_slice())).collect();
@@ -254,7 +254,7 @@ fn steps_of_any_size_are_the_whole_run() {
 }
 
 #[test]
-fn a_copy_of_a_running_chip_goes_on_alike() {
+fn clone_of_a_running_chip_runs_identically() {
     let mut chip = chip(&[(0, &busy()), (6, &busy())]);
     assert_eq!(run(&mut chip, 100), Stop::Reached);
     let mut copy = chip.clone();
@@ -264,7 +264,7 @@ fn a_copy_of_a_running_chip_goes_on_alike() {
 
 /// A microengine that is alone runs far ahead of a pause, with many trace events.
 #[test]
-fn observers_receive_nothing_beyond_a_pause() {
+fn observers_receive_no_events_past_a_pause() {
     struct Last(Cycle);
     impl Observer for Last {
         fn see(&mut self, at: Cycle, _: &TraceEvent) {
@@ -286,7 +286,7 @@ fn observers_receive_nothing_beyond_a_pause() {
 }
 
 #[test]
-fn impossible_set_ups_are_refused() {
+fn invalid_chip_setups_are_refused() {
     let refuse = |boot: &BootPlan, programs| {
         Chip::new(ENGINE, profile(), boot, programs)
             .err()
@@ -318,7 +318,7 @@ fn impossible_set_ups_are_refused() {
 }
 
 /// Every context reads memory that does not exist.
-fn reads_nowhere() -> Vec<Instruction> {
+fn reads_missing_memory() -> Vec<Instruction> {
     let top = Instruction::Immed {
         dest: ADDRESS,
         value: 0x8000,
@@ -331,8 +331,8 @@ fn reads_nowhere() -> Vec<Instruction> {
 }
 
 #[test]
-fn memory_that_is_not_there_stops_the_chip_at_the_instruction() {
-    let mut chip = chip(&[(2, &reads_nowhere())]);
+fn access_to_missing_memory_stops_at_the_instruction() {
+    let mut chip = chip(&[(2, &reads_missing_memory())]);
     let Stop::Fault(fault) = run(&mut chip, Cycle::MAX) else {
         panic!("no fault")
     };
@@ -346,7 +346,7 @@ fn memory_that_is_not_there_stops_the_chip_at_the_instruction() {
 /// The neighbour signals every 200 cycles and runs ahead, but a read of memory that does not exist
 /// ends the run between two signals.
 #[test]
-fn a_signal_that_was_sent_ahead_of_a_fault_is_not_on_its_way() {
+fn signal_sent_after_a_fault_is_not_in_flight() {
     let mut sends = vec![
         immed(ADDRESS, 1 << 3),
         Instruction::LocalCsrWrite {
@@ -362,7 +362,7 @@ fn a_signal_that_was_sent_ahead_of_a_fault_is_not_on_its_way() {
     });
     let sleeps = [wait(1), wait(1), wait(1), KILL];
     let mut reads = vec![Instruction::Nop; 100];
-    reads.extend(reads_nowhere());
+    reads.extend(reads_missing_memory());
     let sources = |chip: &Chip| {
         let Some(Why::Asleep(asleep)) = Inspect::new(chip).why(2, 0) else {
             panic!("context 0 of microengine 2 waits");

@@ -118,7 +118,7 @@ fn chip(ports: usize, firmware: bool) -> Chip {
 }
 
 #[test]
-fn frames_come_back_unchanged_and_in_order() {
+fn frames_are_returned_unchanged_and_in_order() {
     let mut chip = chip(3, true);
     let mut links = links(90, 1200, 3);
     let offered: Vec<_> = links.arrivals.iter().cloned().collect();
@@ -165,7 +165,7 @@ fn frames_come_back_unchanged_and_in_order() {
 }
 
 #[test]
-fn too_much_traffic_is_lost_at_the_receive_fifo_and_nowhere_else() {
+fn excess_traffic_is_dropped_only_at_the_receive_fifo() {
     let mut chip = chip(3, true);
     // Each port at line rate, more than one context can forward.
     let mut links = links(3000, 135, 3);
@@ -231,7 +231,7 @@ impl Observer for Cycles {
 /// The end of the run moves closer while it runs, and events booked after it reach observers when
 /// their time has come.
 #[test]
-fn observers_are_told_in_order_where_an_answer_ends_the_run() {
+fn events_stay_in_order_when_an_answer_ends_the_run() {
     for answers_after in (10..400).step_by(10) {
         let mut chip = chip(2, true);
         let mut links = links(40, 300, 2);

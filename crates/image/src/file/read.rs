@@ -12,7 +12,7 @@ use crate::live::LiveRange;
 
 /// Most levels of nested expansions. The assembler allows 200 levels of macros, and definitions that refer to each
 /// other 100 deep.
-const MOST_NESTED: usize = 1024;
+const MAX_NESTING: usize = 1024;
 
 /// Reads an image file.
 ///
@@ -122,10 +122,10 @@ fn nesting(image: &Image) -> Result<(), String> {
                 )
             })?,
         };
-        if around == MOST_NESTED {
+        if around == MAX_NESTING {
             return Err(format!(
                 "expansion {index} is inside {around} others, but at most {} can be",
-                MOST_NESTED - 1
+                MAX_NESTING - 1
             ));
         }
         depths.push(around + 1);
@@ -168,7 +168,7 @@ fn scopes_and_addresses(image: &Image) -> Result<(), String> {
     for (address, scope) in image.word_scopes.iter().enumerate() {
         if *scope as usize >= image.scopes.len() {
             return Err(match *scope {
-                NOWHERE => format!("word {address} is in no scope"),
+                NO_SCOPE => format!("word {address} is in no scope"),
                 _ => format!(
                     "word {address} is in scope {scope}, but there are {}",
                     image.scopes.len()
@@ -253,7 +253,7 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
             let scope = fields.number("the scope")?;
             let mut inside = Vec::new();
             fields.addresses(&mut inside)?;
-            within(image, scope, &inside)?;
+            place_in_scope(image, scope, &inside)?;
         }
         "synonym" if version >= 3 => image.synonyms.push(Synonym {
             name: fields.text("the name")?,
@@ -319,14 +319,14 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
 }
 
 /// Scope of a word that no line has placed in a scope.
-const NOWHERE: u32 = u32::MAX;
+const NO_SCOPE: u32 = u32::MAX;
 
 /// Places words in a scope.
-fn within(image: &mut Image, scope: u32, inside: &[u16]) -> Result<(), String> {
-    image.word_scopes.resize(image.words.len(), NOWHERE);
+fn place_in_scope(image: &mut Image, scope: u32, inside: &[u16]) -> Result<(), String> {
+    image.word_scopes.resize(image.words.len(), NO_SCOPE);
     for address in inside {
         match image.word_scopes.get_mut(usize::from(*address)) {
-            Some(place) if *place == NOWHERE => *place = scope,
+            Some(place) if *place == NO_SCOPE => *place = scope,
             Some(_) => return Err(format!("word {address} is in two scopes")),
             None => {
                 let words = image.words.len();
@@ -548,7 +548,7 @@ fn operand(word: &str) -> Option<Operand> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_NESTED, from_file_bytes};
+    use super::{MAX_NESTING, from_file_bytes};
 
     #[test]
     fn expansions_nest_up_to_the_limit() {
@@ -559,9 +559,9 @@ mod tests {
             lines.push("end\n".to_owned());
             from_file_bytes(lines.join("\n").as_bytes())
         };
-        let image = nested(MOST_NESTED).unwrap();
-        assert_eq!(image.expansions.len(), MOST_NESTED);
-        let error = nested(MOST_NESTED + 1).unwrap_err().to_string();
+        let image = nested(MAX_NESTING).unwrap();
+        assert_eq!(image.expansions.len(), MAX_NESTING);
+        let error = nested(MAX_NESTING + 1).unwrap_err().to_string();
         assert!(
             error.contains("expansion 1024 is inside 1024 others, but at most 1023 can be"),
             "{error}"

@@ -162,7 +162,7 @@ impl<'a> LineReader<'a> {
 mod tests {
     use super::*;
 
-    fn two() -> Vec<PlacedImage> {
+    fn two_images() -> Vec<PlacedImage> {
         let image = |name: &str, words: &[u64]| Image::from_words(name, words.to_vec());
         vec![
             PlacedImage {
@@ -177,8 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn images_come_back() {
-        for images in [two(), Vec::new()] {
+    fn image_sets_round_trip() {
+        for images in [two_images(), Vec::new()] {
             let bytes = set_to_file_bytes(&images);
             assert!(is_image_file(&bytes));
             assert_eq!(set_from_file_bytes(&bytes), Ok(images));
@@ -186,8 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_line_of_the_file() {
-        let text = String::from_utf8(set_to_file_bytes(&two())).unwrap();
+    fn image_set_errors_name_the_line() {
+        let text = String::from_utf8(set_to_file_bytes(&two_images())).unwrap();
         let error = |text: &str| {
             set_from_file_bytes(text.as_bytes())
                 .unwrap_err()

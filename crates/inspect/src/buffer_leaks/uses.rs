@@ -8,7 +8,7 @@ use npsim_image::{FlowGraph, Successors};
 use npsim_isa::{Access, Bank, CapAccess, Index, Instruction, Operand, TransferRegister};
 
 /// Maximum number of search states; beyond it the answer is unknown.
-const MOST: usize = 1 << 14;
+const MAX_STATES: usize = 1 << 14;
 /// The bytes of a handle, as an `ld_field` mask: the fourth is free for other uses.
 const HANDLE_BYTES: u8 = 0b0111;
 
@@ -62,7 +62,7 @@ pub fn is_used(flow: &FlowGraph, context: u8, pc: u16, register: Register) -> bo
         if holding.is_empty() || !seen.insert((at, holding.clone())) {
             continue;
         }
-        if seen.len() > MOST {
+        if seen.len() > MAX_STATES {
             return true;
         }
         let Some(instruction) = flow.instruction(at) else {

@@ -4,7 +4,7 @@ use super::RawWord;
 use crate::{
     Bank, CapAccess, CapCommand, CapCsr, Command, CommandNext, CommandOp, Completion, ContextMode,
     DecodeError, Format, Instruction, Operand, Role, TransferKind, TransferRegister, Unit,
-    encode::{OTHER_KIND, command_field},
+    encode::{TRANSFERS_PER_KIND, command_field},
     raw,
 };
 
@@ -70,9 +70,9 @@ fn completion(word: RawWord) -> Result<Completion, DecodeError> {
 
 fn transfer(word: RawWord, default: TransferKind, contexts: ContextMode) -> TransferRegister {
     let field = word.byte(raw::memory::TRANSFER);
-    let other = contexts == ContextMode::Eight && field & OTHER_KIND != 0;
+    let other = contexts == ContextMode::Eight && field & TRANSFERS_PER_KIND != 0;
     let register = match contexts {
-        ContextMode::Eight => field & !OTHER_KIND,
+        ContextMode::Eight => field & !TRANSFERS_PER_KIND,
         ContextMode::Four => field,
     };
     match (default, other) {

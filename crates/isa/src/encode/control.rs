@@ -121,7 +121,7 @@ fn branch(
 
 /// Places a register and the constant that shares the word with it: a bank-B
 /// register goes to the B field, any other source to the A field. Returns A, B.
-fn beside<T>(src: Operand, register: T, constant: T) -> (T, T) {
+fn assign_fields<T>(src: Operand, register: T, constant: T) -> (T, T) {
     if src.bank() == Some(Bank::B) {
         (constant, register)
     } else {
@@ -144,7 +144,7 @@ fn narrow_pair(src: Operand, constant: u8) -> Result<(u64, u64, bool), EncodeErr
     let (register, _) = port::narrow_source(lone_source(src)?, unused::SHF_A)?;
     let constant = (OperandRole::Value, Operand::Constant(constant));
     let (constant, i8) = port::narrow_source(constant, unused::SHF_A)?;
-    let (a, b) = beside(src, register, constant);
+    let (a, b) = assign_fields(src, register, constant);
     Ok((a, b, i8))
 }
 
@@ -178,7 +178,7 @@ fn jump(src: Operand, base: u16, defer: u8) -> Result<u64, EncodeError> {
     let largest = u32::from(u16::from_be_bytes([jump::BASE_HIGH.max() as u8, u8::MAX]));
     ranged(OperandRole::Target, base, 0, largest)?;
     let register = port::wide_source(lone_source(src)?, unused::ALU_A)?;
-    let (a, b) = beside(src, register, wide_constant(low)?);
+    let (a, b) = assign_fields(src, register, wide_constant(low)?);
     Ok(blank(Format::Jump)
         | jump::BASE_HIGH.put(high.into())
         | jump::DEFER.put(defer.into())
@@ -232,7 +232,7 @@ fn local_csr_write(csr: u16, src: Operand) -> Result<u64, EncodeError> {
     let (a, b) = match src {
         // A constant goes in both fields.
         Operand::Constant(_) => (register, register),
-        _ => beside(src, register, u64::from(unused::ALU_B)),
+        _ => assign_fields(src, register, u64::from(unused::ALU_B)),
     };
     Ok(blank(Format::LocalCsr)
         | csr_number(csr)?

@@ -41,7 +41,7 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
             shf_word(
                 op,
                 dest,
-                NOTHING,
+                NO_OPERAND,
                 src,
                 ShiftControl::Right,
                 count_code(count)?,
@@ -51,8 +51,8 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
             let src = present((OperandRole::Src, src))?;
             let op = ShfSpecial::ByteAlign.code();
             match order {
-                ByteOrder::Big => shf_word(op, dest, NOTHING, src, ShiftControl::Right, 0),
-                ByteOrder::Little => shf_word(op, dest, src, NOTHING, ShiftControl::Left, 0),
+                ByteOrder::Big => shf_word(op, dest, NO_OPERAND, src, ShiftControl::Right, 0),
+                ByteOrder::Little => shf_word(op, dest, src, NO_OPERAND, ShiftControl::Left, 0),
             }
         }
         Instruction::LdField {
@@ -89,14 +89,14 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
                     "the instruction has no destination",
                 )?;
             }
-            let ports = port::assign(NOTHING, present((op.source_role(), src))?)?;
+            let ports = port::assign(NO_OPERAND, present((op.source_role(), src))?)?;
             alu_word(op.code(), wide_dest(dest)?, bank_bit(dest), ports)
         }
         Instruction::CamClear => alu_word(
             AluSpecial::CamClear.code(),
             wide_dest(Operand::None)?,
             0,
-            port::assign(NOTHING, NOTHING)?,
+            port::assign(NO_OPERAND, NO_OPERAND)?,
         ),
         Instruction::CamLookup { dest, src, lm_addr } => cam_lookup(dest, src, lm_addr),
         Instruction::CamWrite { entry, src, state } => {
@@ -113,7 +113,7 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
         Instruction::CamWriteState { entry, state } => {
             let entry = present((OperandRole::Entry, entry))?;
             let state = ranged(OperandRole::Value, state, 0, 15)?;
-            let ports = port::assign(NOTHING, entry)?;
+            let ports = port::assign(NO_OPERAND, entry)?;
             alu_word(AluSpecial::CamWriteState.code(), state, 0, ports)
         }
         Instruction::Crc {
@@ -134,7 +134,7 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
 }
 
 /// A logical operand that the instruction does not use.
-const NOTHING: PortOperand = (OperandRole::Whole, Operand::None);
+const NO_OPERAND: PortOperand = (OperandRole::Whole, Operand::None);
 
 fn alu_word(op: u8, dest: u64, dest_bank: u64, ports: Ports) -> Result<u64, EncodeError> {
     use raw::alu;

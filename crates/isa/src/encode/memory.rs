@@ -120,7 +120,7 @@ fn completion(completion: Completion, rule: SignalRule) -> Result<u64, EncodeErr
 
 /// Number of registers of one kind that the field distinguishes with eight
 /// contexts; its top bit selects the other kind.
-pub(crate) const OTHER_KIND: u8 = 1 << (raw::memory::TRANSFER.width - 1);
+pub(crate) const TRANSFERS_PER_KIND: u8 = 1 << (raw::memory::TRANSFER.width - 1);
 
 fn transfer(
     register: TransferRegister,
@@ -138,8 +138,12 @@ fn transfer(
         ContextMode::Four if kind != default => error(role, EncodeErrorKind::WrongTransferKind),
         ContextMode::Four => number(role, register, field),
         ContextMode::Eight => {
-            let register = ranged(role, register, 0, u32::from(OTHER_KIND) - 1)?;
-            let other = if kind == default { 0 } else { OTHER_KIND };
+            let register = ranged(role, register, 0, u32::from(TRANSFERS_PER_KIND) - 1)?;
+            let other = if kind == default {
+                0
+            } else {
+                TRANSFERS_PER_KIND
+            };
             Ok(field.put(register | u64::from(other)))
         }
     }

@@ -48,14 +48,14 @@ fn operands(row: &MnemonicInfo) -> String {
     } else {
         "unrestricted"
     };
-    let mut told: Vec<&str> = Vec::new();
+    let mut listed: Vec<&str> = Vec::new();
     let mut parts = Vec::new();
     for operand in row.forms.iter().flat_map(|form| form.operands) {
         let info = operand.info;
-        if told.contains(&info.name) {
+        if listed.contains(&info.name) {
             continue;
         }
-        told.push(info.name);
+        listed.push(info.name);
         let access = match info.access {
             Access::Read => format!(", read, {registers} source"),
             Access::Write => format!(", written, {registers} destination"),

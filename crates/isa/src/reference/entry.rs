@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_tell_syntax_operators_commands_and_addresses() {
+    fn entries_describe_syntax_operators_commands_and_addresses() {
         let has = |name: &str, part: &str| {
             let text = entry(name).unwrap();
             assert!(text.contains(part), "{name}: {text}");

@@ -69,13 +69,13 @@ proptest! {
     }
 
     #[test]
-    fn four_contexts_round_trip(instruction in arb_instruction_in(FOUR)) {
+    fn four_context_instructions_round_trip(instruction in arb_instruction_in(FOUR)) {
         let word = encode_in(&instruction, FOUR).unwrap();
         prop_assert_eq!(decode_in(word, FOUR), Ok(instruction));
     }
 
     #[test]
-    fn operand_order_of_commands_does_not_matter(instruction in arb_unchecked()) {
+    fn unchecked_instructions_decode_to_canonical_form(instruction in arb_unchecked()) {
         if let Ok(word) = encode_in(&instruction, NEWEST) {
             prop_assert_eq!(decode_in(word, NEWEST), Ok(instruction.canonical()));
         }
@@ -91,7 +91,7 @@ proptest! {
 }
 
 #[test]
-fn one_changed_bit_never_yields_the_same_instruction() {
+fn flipping_any_bit_changes_the_decoded_instruction() {
     let mut runner = TestRunner::deterministic();
     for _ in 0..500 {
         let instruction = arb_instruction().new_tree(&mut runner).unwrap().current();
@@ -119,7 +119,7 @@ fn different_instructions_have_different_texts() {
 }
 
 #[test]
-fn the_strategy_reaches_every_format_mnemonic_and_command() {
+fn strategy_covers_every_format_mnemonic_and_command() {
     let mut runner = TestRunner::deterministic();
     let strategy = arb_instruction();
     let mut formats = BTreeSet::new();

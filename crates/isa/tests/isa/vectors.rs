@@ -42,7 +42,7 @@ fn every_decoded_word_encodes_to_itself() {
 }
 
 #[test]
-fn the_vectors_cover_the_classes_that_have_golden_words() {
+fn vectors_cover_every_format_with_golden_words() {
     let vectors = vectors();
     assert!(vectors.len() >= 128, "{}", vectors.len());
     let golden: Vec<Format> = vectors

@@ -175,7 +175,7 @@ mod tests {
     use super::{close, has_close};
 
     #[test]
-    fn the_neighbours_tell_whether_a_place_is_close() {
+    fn close_value_search_agrees_with_linear_search() {
         let places = [
             -1e12,
             -3.0,

@@ -44,7 +44,7 @@ fn message(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn every_name_means_something() {
+fn study_mistakes_are_refused() {
     Study::parse("s.toml", GOOD).unwrap();
     for (from, to, expected) in [
         (
@@ -117,7 +117,7 @@ fn every_name_means_something() {
 }
 
 #[test]
-fn shapes_say_what_they_are_about() {
+fn shape_keys_are_checked() {
     let shape = |text: &str| {
         let row = format!("shape = {text}\nstated = \"x\"\n");
         let start = GOOD.find("value = 1.0").unwrap();
@@ -155,7 +155,7 @@ fn shapes_say_what_they_are_about() {
 }
 
 #[test]
-fn numbers_that_cannot_be_drawn_or_compared_are_refused() {
+fn non_finite_and_degenerate_numbers_are_refused() {
     for (from, to, expected) in [
         ("x = [1, 2]", "x = [1, nan]", "lies at NaN"),
         ("x = [1, 2]", "x = [-1e308, 1e308]", "lies at"),
@@ -183,7 +183,7 @@ fn numbers_that_cannot_be_drawn_or_compared_are_refused() {
 }
 
 #[test]
-fn a_sweep_without_end_is_refused_before_it_is_spread_out() {
+fn oversized_sweep_is_refused_before_expansion() {
     let many: Vec<String> = (0..1000).map(|n| format!("\"{n}\"")).collect();
     let axis = |name: &str| {
         format!(
@@ -197,7 +197,7 @@ fn a_sweep_without_end_is_refused_before_it_is_spread_out() {
 }
 
 #[test]
-fn names_that_lead_out_of_the_folder_of_results_are_refused() {
+fn names_that_escape_the_results_folder_are_refused() {
     let drawn = &GOOD[..GOOD.find("[[published]]").expect("it")];
     assert!(Study::parse("s.toml", drawn).is_ok());
     for (from, to) in [

@@ -21,7 +21,8 @@ use crate::subject::{Execution, Metrics};
 use crate::warm_up;
 
 /// Reason why nothing was counted.
-const SEVERAL: &str = "counts of several routers need a warm-up that is given, not detected";
+const SEVERAL_ROUTERS: &str =
+    "counts of several routers need a warm-up that is given, not detected";
 
 /// Idle time of the media interface after which a capture counts as handled.
 const DRAIN_US: u64 = 100;
@@ -114,7 +115,7 @@ fn frames(point: &ChipPoint) -> Result<(Frames, Option<u32>), Problem> {
 }
 
 /// The counts at the beginning of the window, or why they are unknown.
-type Begun<'a> = Result<&'a (Stats, LossCounts), String>;
+type StartCounts<'a> = Result<&'a (Stats, LossCounts), String>;
 
 /// The outcome with its window, which may have been detected.
 fn begin<'a>(
@@ -122,7 +123,7 @@ fn begin<'a>(
     ran: &'a FinishedRun,
     seen: &FrameTimes,
     pauses: &[Cycle],
-) -> (PointOutcome, Begun<'a>) {
+) -> (PointOutcome, StartCounts<'a>) {
     let mut outcome = PointOutcome::new(&point.key);
     ran.ending.name().clone_into(&mut outcome.ending);
     outcome.until = end(point).unwrap_or(ran.rest);
@@ -136,7 +137,7 @@ fn begin<'a>(
     outcome.settled = Some(found.settled);
     let begun = match ran.at_pauses.get(found.pause) {
         // Routers before the last one may have run past a pause.
-        _ if point.hops > 1 => Err(SEVERAL.to_owned()),
+        _ if point.hops > 1 => Err(SEVERAL_ROUTERS.to_owned()),
         Some(counts) => Ok(counts),
         None => Err("the run ended before the window began".to_owned()),
     };
@@ -153,7 +154,7 @@ fn observe(
     point: &ChipPoint,
     outcome: &PointOutcome,
     ran: &FinishedRun,
-    begun: Begun<'_>,
+    begun: StartCounts<'_>,
     (seen, flow_slots): (FrameTimes, Option<u32>),
 ) -> Result<(Observation, Result<(), String>), Problem> {
     let (from, until) = (outcome.from, outcome.until);

@@ -46,7 +46,7 @@ fn compute(text: &str) -> Result<f64, String> {
     value(&holder.m, &curve)
 }
 
-fn look(text: &str) -> Result<ShapeFinding, String> {
+fn evaluate_shape(text: &str) -> Result<ShapeFinding, String> {
     #[derive(serde::Deserialize)]
     struct Holder {
         s: Shape,
@@ -56,7 +56,7 @@ fn look(text: &str) -> Result<ShapeFinding, String> {
 }
 
 #[test]
-fn values_of_curves() {
+fn curve_values_are_computed() {
     for (text, expected) in [
         (r#"{ is = "at", of = "a.line", x = 3 }"#, 7.0),
         (r#"{ is = "max", of = "a.saturating" }"#, 4.0),
@@ -93,7 +93,7 @@ fn values_of_curves() {
 }
 
 #[test]
-fn a_point_without_a_value_gives_its_reason() {
+fn failed_points_report_their_reason() {
     for text in [
         r#"{ is = "max", of = "a.broken" }"#,
         r#"{ is = "at", of = "a.broken", x = 3 }"#,
@@ -106,22 +106,22 @@ fn a_point_without_a_value_gives_its_reason() {
     }
     assert!(compute(r#"{ is = "at", of = "a.line", x = 9 }"#).is_err());
     assert!(compute(r#"{ is = "max", of = "a.none" }"#).is_err());
-    assert!(look(r#"{ is = "flat", of = "a.broken", within = 1 }"#).is_err());
+    assert!(evaluate_shape(r#"{ is = "flat", of = "a.broken", within = 1 }"#).is_err());
     // Beyond the broken point the shape can be checked.
     assert!(
-        look(r#"{ is = "follows", of = "a.broken", within = 0, from = 4 }"#)
+        evaluate_shape(r#"{ is = "follows", of = "a.broken", within = 0, from = 4 }"#)
             .unwrap()
             .holds
     );
     assert!(
-        look(r#"{ is = "linear", of = "a.short" }"#)
+        evaluate_shape(r#"{ is = "linear", of = "a.short" }"#)
             .unwrap_err()
             .contains("3 points")
     );
 }
 
 #[test]
-fn shapes_hold_or_do_not() {
+fn shapes_are_checked() {
     for (text, holds) in [
         (
             r#"{ is = "follows", of = "a.saturating", within = 0.01, until = 4 }"#,
@@ -211,13 +211,13 @@ fn shapes_hold_or_do_not() {
         (r#"{ is = "falling", of = "a.falling" }"#, true),
         (r#"{ is = "falling", of = "a.saturating" }"#, false),
     ] {
-        let seen = look(text).expect(text);
+        let seen = evaluate_shape(text).expect(text);
         assert_eq!(seen.holds, holds, "{text}: {}", seen.found);
     }
 }
 
 #[test]
-fn quotients_by_nearly_zero_are_no_figures() {
+fn division_by_nearly_zero_is_an_error() {
     let why = compute(
         r#"{ is = "ratio", of = [{ is = "max", of = "a.four" }, { is = "max", of = "a.nearly" }] }"#,
     );
@@ -236,7 +236,7 @@ fn quotients_by_nearly_zero_are_no_figures() {
             false,
         ),
     ] {
-        let finding = look(text).expect(text);
+        let finding = evaluate_shape(text).expect(text);
         assert_eq!(finding.holds, holds, "{text}");
         assert!(
             finding.found.len() < 70 && !finding.found.contains("00000"),

@@ -200,10 +200,10 @@ impl Measure {
                 within * 100.0
             ),
             Self::Window(state) => {
-                let when = state.when();
+                let sampling_phrase = state.sampling_phrase();
                 let statistic = state.statistic.name();
                 format!(
-                    "{statistic} congestion window of {}{when}, payload",
+                    "{statistic} congestion window of {}{sampling_phrase}, payload",
                     state.flows
                 )
             }
@@ -211,7 +211,7 @@ impl Measure {
                 "{} smoothed round-trip time at the senders of {}{}",
                 state.statistic.name(),
                 state.flows,
-                state.when()
+                state.sampling_phrase()
             ),
             _ => String::new(),
         }
@@ -219,7 +219,7 @@ impl Measure {
 }
 
 impl SenderState {
-    fn when(&self) -> String {
+    fn sampling_phrase(&self) -> String {
         self.delta.as_ref().map_or_else(
             || " at the window's end".to_owned(),
             |delta| format!(", looked at every {delta} of the window"),

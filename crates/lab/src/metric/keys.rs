@@ -97,7 +97,7 @@ impl TryFrom<Keys> for Metric {
     fn try_from(mut keys: Keys) -> Result<Self, String> {
         let title = keys.title.take();
         let measure = keys.measure()?;
-        match keys.left_over() {
+        match keys.unused_key() {
             Some(key) => Err(format!("`{key}` does not apply to this measure")),
             None => Ok(Self { title, measure }),
         }
@@ -155,7 +155,7 @@ impl Keys {
             },
             Quantity::Cov => Measure::Cov {
                 flows: self.flow_names(),
-                delta: self.needed_delta()?,
+                delta: self.required_delta()?,
                 of: self.variation()?,
             },
             Quantity::Completion => Measure::Completion {
@@ -163,7 +163,7 @@ impl Keys {
                 statistic: self.statistic.take().unwrap_or_default(),
             },
             Quantity::Settling => Measure::Settling {
-                delta: self.needed_delta()?,
+                delta: self.required_delta()?,
                 of: self.settles()?,
                 within: self.within()?,
             },
@@ -173,7 +173,7 @@ impl Keys {
     }
 
     /// Returns a key that was given but not taken.
-    fn left_over(&self) -> Option<&'static str> {
+    fn unused_key(&self) -> Option<&'static str> {
         let given = [
             ("statistic", self.statistic.is_some()),
             ("tick", self.tick.is_some()),
@@ -323,7 +323,7 @@ impl Keys {
         }
     }
 
-    fn needed_delta(&mut self) -> Result<SampleInterval, String> {
+    fn required_delta(&mut self) -> Result<SampleInterval, String> {
         interval("delta", self.delta.take())?.ok_or_else(|| {
             "`delta` must say how long what is compared lasts, such as \"100ms\"".into()
         })
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_another_measure_are_mistakes() {
+    fn keys_of_other_measures_are_refused() {
         for (text, expected) in [
             (
                 "measure = \"egress-rate\"\nstatistic = \"p99\"",
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_networks_that_are_missing_or_of_another_measure_are_mistakes() {
+    fn missing_or_foreign_network_keys_are_refused() {
         for (text, expected) in [
             ("measure = \"queue\"", "`link` must say"),
             ("measure = \"drops\"\nflow = \"a\"\nlink = \"b\"", "`flow`"),

@@ -329,7 +329,7 @@ mod tests {
     use super::{Variation, cov, settling};
 
     #[test]
-    fn variation_is_of_each_or_of_the_sum() {
+    fn variation_is_per_flow_or_of_the_sum() {
         let apart = [vec![1.0, 3.0, 1.0, 3.0], vec![3.0, 1.0, 3.0, 1.0]];
         assert_eq!(cov(&apart, Variation::Flow), Ok(0.5));
         assert_eq!(cov(&apart, Variation::Sum), Ok(0.0));

@@ -255,7 +255,7 @@ fn constant(chosen: &ModelChoice, to: &Move) -> Option<String> {
     match (to, &chosen.value) {
         (Move::Times(times), Some(SettingValue::Integer(value))) => {
             let value = u64::try_from(*value).ok()?;
-            Some(scaled(value, *times).to_string()).filter(|_| !is_still(*times))
+            Some(scaled(value, *times).to_string()).filter(|_| !is_unchanged(*times))
         }
         (Move::To(value), _) => Some(value.text()),
         _ => None,
@@ -271,7 +271,7 @@ fn move_parameter(profile: &Profile, key: &str, to: &Move, numbers: &mut BTreeMa
     let (Move::Times(times), Some((before, _))) = (to, find(key)) else {
         return;
     };
-    if is_still(*times) {
+    if is_unchanged(*times) {
         return;
     }
     let after = scaled(before, *times);
@@ -285,7 +285,7 @@ fn move_parameter(profile: &Profile, key: &str, to: &Move, numbers: &mut BTreeMa
     }
 }
 
-fn is_still(times: f64) -> bool {
+fn is_unchanged(times: f64) -> bool {
     close(times, 1.0)
 }
 

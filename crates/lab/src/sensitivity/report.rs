@@ -250,7 +250,7 @@ impl SensitivityReport {
                 alone,
                 by,
                 together,
-                self.fate(row),
+                self.verdict_summary(row),
             ];
             let cells = cells.map(|cell| cell.replace('|', "\\|"));
             text = text + "| " + &cells.join(" | ") + " |\n";
@@ -259,7 +259,7 @@ impl SensitivityReport {
     }
 
     /// Whether a row without a number holds, and what changes that.
-    fn fate(&self, row: &RowRange) -> String {
+    fn verdict_summary(&self, row: &RowRange) -> String {
         let always = if row.verdict.is_hit() {
             "always"
         } else {

@@ -202,7 +202,7 @@ mod tests {
     use crate::windows::window;
 
     #[test]
-    fn an_axis_of_time_has_windows_without_gaps() {
+    fn time_axis_has_contiguous_windows() {
         let axis: Axis =
             toml::from_str("every = \"500ms\"\nfrom = \"1s\"\nuntil = \"2500ms\"").unwrap();
         let levels = axis.windows().unwrap();

@@ -163,7 +163,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
 }
 
 #[test]
-fn a_key_changes_with_every_input() {
+fn key_depends_on_every_input() {
     let bench = Bench::forwarder();
     let before = bench.keys(STUDY);
     let mut all = before.clone();
@@ -231,7 +231,7 @@ fn a_key_changes_with_every_input() {
 }
 
 #[test]
-fn a_key_does_not_change_with_what_people_see_only() {
+fn key_does_not_depend_on_display_text() {
     let bench = Bench::forwarder();
     let before = bench.keys(STUDY);
     for (from, to) in [
@@ -257,7 +257,7 @@ fn a_key_does_not_change_with_what_people_see_only() {
 }
 
 #[test]
-fn points_that_were_run_are_not_run_again() {
+fn finished_points_are_not_rerun() {
     let bench = Bench::forwarder();
     let first = bench.run(STUDY, 1);
     assert_eq!((first.ran, first.interrupted), (4, false));
@@ -317,7 +317,7 @@ impl Progress for Sum {
 }
 
 #[test]
-fn progress_comes_to_all_that_was_ahead() {
+fn progress_adds_up_to_the_announced_total() {
     let bench = Bench::forwarder();
     let sum = Sum::default();
     bench.with(STUDY, false, 2, |campaign, points| {
@@ -334,7 +334,7 @@ fn progress_comes_to_all_that_was_ahead() {
 }
 
 #[test]
-fn a_seed_is_that_of_the_traffic_too() {
+fn seed_axis_changes_the_traffic() {
     let study = format!(
         "{}[[sweep.forward.axis]]\nname = \"seed\"\nkey = \"seed\"\nvalues = [1, 2]\n",
         STUDY
@@ -358,7 +358,7 @@ fn a_seed_is_that_of_the_traffic_too() {
 }
 
 #[test]
-fn interrupted_campaign_goes_on_where_it_was() {
+fn interrupted_campaign_resumes() {
     let whole = Bench::forwarder().run(STUDY, 1);
     let bench = Bench::forwarder();
     let stop = AtomicBool::new(false);
@@ -383,7 +383,7 @@ fn interrupted_campaign_goes_on_where_it_was() {
 }
 
 #[test]
-fn the_files_do_not_depend_on_how_many_run_at_a_time() {
+fn output_files_are_independent_of_job_count() {
     let (one, two) = (Bench::forwarder().written(1), Bench::forwarder().written(2));
     let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
     for expected in [
@@ -464,7 +464,7 @@ fn the_files_do_not_depend_on_how_many_run_at_a_time() {
 }
 
 #[test]
-fn a_quick_look_has_fewer_points_and_its_own_window() {
+fn quick_run_has_fewer_points_and_a_separate_window() {
     let bench = Bench::forwarder();
     let quick = bench.with(STUDY, true, 1, |campaign, points| {
         campaign
@@ -486,7 +486,7 @@ fn a_quick_look_has_fewer_points_and_its_own_window() {
 }
 
 #[test]
-fn a_point_that_a_check_stops_is_no_measurement() {
+fn point_stopped_by_a_check_is_not_measured() {
     let bench = Bench::forwarder();
     // The forwarder loses an RBUF element with every frame that it drops on arrival.
     fs::write(
@@ -579,7 +579,7 @@ fn mistakes_are_found_before_anything_runs() {
 }
 
 /// A sweep of a project that names a file by every key that takes one.
-const NAMING: &str = r#"
+const STUDY_WITH_NAMED_FILES: &str = r#"
 name = "naming"
 title = "naming"
 [window]
@@ -592,7 +592,7 @@ set = { "load.rate" = "0.3Mpps" }
 "#;
 
 #[test]
-fn a_file_that_the_project_names_belongs_to_the_key() {
+fn project_files_are_part_of_the_key() {
     let bench = Bench::forwarder();
     let write = |name: &str, text: &str| {
         let path = bench.path(name);
@@ -619,8 +619,8 @@ fn a_file_that_the_project_names_belongs_to_the_key() {
         "own/changes.csv",
         "10us, add, 10.9.0.0/16, 1, 02:00:00:00:03:01\n",
     );
-    let mut keys = bench.keys(NAMING);
-    let before = bench.keys(NAMING);
+    let mut keys = bench.keys(STUDY_WITH_NAMED_FILES);
+    let before = bench.keys(STUDY_WITH_NAMED_FILES);
     assert_eq!(keys, before, "nothing changed");
     for (file, from, to) in [
         ("own/changes.csv", "10us", "20us"),
@@ -630,7 +630,7 @@ fn a_file_that_the_project_names_belongs_to_the_key() {
         ("own/own/part.uc", "nop", "nop\nnop"),
     ] {
         bench.edit(file, from, to);
-        let after = bench.keys(NAMING);
+        let after = bench.keys(STUDY_WITH_NAMED_FILES);
         assert_ne!(keys, after, "{file}");
         keys = after;
     }

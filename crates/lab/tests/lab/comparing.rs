@@ -167,7 +167,7 @@ impl Bench {
 }
 
 #[test]
-fn models_tables_and_code() {
+fn code_metrics_models_and_tables_are_evaluated() {
     let bench = Bench::extended();
     let (study, results, rows) = bench.judged(STUDY);
     let value = |sweep: &str, metric: &str| {
@@ -266,7 +266,7 @@ fn models_tables_and_code() {
 }
 
 #[test]
-fn a_chip_that_changes_is_found() {
+fn changed_chip_profile_is_detected() {
     let bench = Bench::extended();
     let begin = STUDY.find("[curve.model]").unwrap();
     let text = &STUDY[..begin];
@@ -297,7 +297,7 @@ fn a_chip_that_changes_is_found() {
 }
 
 #[test]
-fn points_behind_a_model_are_run_for_its_row() {
+fn row_of_a_model_needs_the_points_behind_it() {
     let study = Study::parse("study", STUDY).expect("a study");
     let points = points(&study, false).expect("points");
     let needed = |nth: usize| {
@@ -312,7 +312,7 @@ fn points_behind_a_model_are_run_for_its_row() {
 }
 
 #[test]
-fn formulas_and_references_without_a_meaning_are_refused() {
+fn invalid_formulas_and_references_are_refused() {
     for (from, to, expected) in [
         (
             "n / Td)",

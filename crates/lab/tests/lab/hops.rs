@@ -74,14 +74,14 @@ fn frames_are_counted_at_the_ends_of_the_chain() {
 }
 
 #[test]
-fn losses_are_those_of_all_routers() {
+fn losses_are_summed_over_all_routers() {
     let overload = STUDY.replace("\"0.3\"", "\"1\"").replace("50us", "400us");
     let losses = metric(&Bench::of_repository().run(&overload, 2), "losses");
     assert!(losses[&1] > 0.0 && losses[&4] >= losses[&1], "{losses:?}");
 }
 
 #[test]
-fn points_do_not_depend_on_how_many_run() {
+fn results_are_independent_of_job_count() {
     let first = Bench::of_repository().run(STUDY, 1);
     for jobs in [2, 7] {
         assert_eq!(
@@ -92,7 +92,7 @@ fn points_do_not_depend_on_how_many_run() {
 }
 
 #[test]
-fn one_router_is_the_same_as_no_chain() {
+fn single_router_chain_equals_no_chain() {
     let key = |text: &str| {
         let results = Bench::of_repository().run(text, 1);
         results.points[0].key.clone()
@@ -108,7 +108,7 @@ fn one_router_is_the_same_as_no_chain() {
 }
 
 #[test]
-fn wrong_numbers_of_routers_are_refused() {
+fn invalid_router_counts_are_refused() {
     for value in ["0", "256", "-1", "\"many\"", "1.5"] {
         let text = STUDY.replace("[1, 2, 4]", &format!("[{value}]"));
         let study = Study::parse("hops", &text);

@@ -5,7 +5,7 @@ use npsim_testkit::mistakes;
 
 /// Wrong studies, each after a line `=== what is wrong` and followed, after a line `---`, by the
 /// messages about it. `REST` stands for a valid study.
-const TOLD: &str = include_str!("mistakes.txt");
+const LISTED_MISTAKES: &str = include_str!("mistakes.txt");
 
 const REST: &str = r#"name = "s"
 title = "A study"
@@ -25,16 +25,18 @@ fn mistake(text: &str) -> String {
 }
 
 #[test]
-fn the_rest_is_right() {
+fn template_study_is_valid() {
     assert_eq!(mistake(REST), "no mistake");
 }
 
 #[test]
-fn mistakes_are_told_as_they_are_listed() {
+fn mistakes_give_the_listed_messages() {
     let file = (env!("CARGO_MANIFEST_DIR"), "tests/lab/mistakes.txt");
-    mistakes::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
+    mistakes::check(LISTED_MISTAKES, file, &|typed| {
+        mistake(&typed.replace("REST\n", REST))
+    });
     // None of the messages uses the wording of the TOML parser.
     for own in ["expected", "invalid", "field", "untagged"] {
-        assert!(!TOLD.contains(own), "{own}");
+        assert!(!LISTED_MISTAKES.contains(own), "{own}");
     }
 }

@@ -96,7 +96,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn rates_shares_and_queues_of_datagrams_are_what_they_are_by_hand() {
+fn datagram_rates_shares_and_queues_match_hand_computation() {
     // 6 and 9 Mb/s arrive at a line of 10: 5 Mb/s of packets of 8000 bits are dropped, 625 a
     // second, and 50 packets of 1000 bytes wait. Of a packet of 1000 bytes, 972 are data.
     let metrics = [
@@ -161,7 +161,7 @@ fn rates_shares_and_queues_of_datagrams_are_what_they_are_by_hand() {
 }
 
 #[test]
-fn an_idle_line_has_no_queue_and_equal_flows_equal_shares() {
+fn underloaded_line_has_no_losses_and_equal_flow_shares() {
     let metrics = [
         ("first", "measure = \"share\"\nflow = \"udp0\""),
         ("jain", "measure = \"jain\"\nflow = \"udp\""),
@@ -188,7 +188,7 @@ fn an_idle_line_has_no_queue_and_equal_flows_equal_shares() {
 }
 
 #[test]
-fn times_of_a_short_connection_are_round_trips() {
+fn short_connection_times_match_round_trips() {
     // 200 ms of handshake, then 1000 bytes at 8 Mb/s and the ACK's way: 201 ms. Headers of the
     // handshake and of the ACK take some 40 us each.
     let metrics = [
@@ -237,7 +237,7 @@ fn times_of_a_short_connection_are_round_trips() {
 }
 
 #[test]
-fn flows_that_begin_late_settle_late_and_vary() {
+fn late_flows_settle_late_and_vary() {
     // The second half of the flows begins at 4 s: 20 % of the line, then 40 %.
     let metrics = [
         (
@@ -282,7 +282,7 @@ fn flows_that_begin_late_settle_late_and_vary() {
 /// A chip counts from the beginning of the run; a window contains the counts made within it, whatever other windows the
 /// run has.
 #[test]
-fn counts_of_chips_are_those_of_the_window() {
+fn chip_counts_cover_the_window_only() {
     let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
     let network = format!(
         r#"name = "n"
@@ -335,7 +335,7 @@ packet = 1000
 }
 
 #[test]
-fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
+fn windows_of_one_run_equal_separate_runs() {
     let metrics = "[metric.used]\nmeasure = \"utilisation\"\nlink = \"line\"\n\
                    [metric.longest]\nmeasure = \"queue\"\nlink = \"line\"\nstatistic = \"max\"\n\
                    [metric.cov]\nmeasure = \"cov\"\ndelta = \"250ms\"\nflow = \"udp\"\nof = \"sum\"\n";
@@ -384,7 +384,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
 }
 
 #[test]
-fn a_key_follows_the_network_and_no_comment() {
+fn network_key_ignores_comments() {
     let metrics = "[metric.used]\nmeasure = \"utilisation\"\nlink = \"line\"\n";
     let key = |network: &str, sweep: &str| {
         let bench = bench(network);
@@ -413,7 +413,7 @@ fn a_key_follows_the_network_and_no_comment() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_runs() {
+fn network_mistakes_are_reported_before_anything_runs() {
     let used = "[metric.used]\nmeasure = \"utilisation\"\nlink = \"line\"\n";
     for (metrics, sweep, expected) in [
         (

@@ -35,7 +35,7 @@ fn reference() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn all_points_of_all_studies_have_the_routers_chip() {
+fn all_study_points_use_the_reference_chip() {
     let reference = reference();
     let mut seen = BTreeMap::new();
     // A quick look repeats points of the whole study; each chip is made once.
@@ -84,7 +84,7 @@ fn all_points_of_all_studies_have_the_routers_chip() {
 
 /// All shipped projects on one of these chips agree as well.
 #[test]
-fn all_shipped_projects_have_the_routers_chip() {
+fn all_shipped_projects_use_the_reference_chip() {
     let reference = reference();
     let mut folders = vec![root().join("microcode")];
     let mut projects = 0;
@@ -113,7 +113,7 @@ fn all_shipped_projects_have_the_routers_chip() {
 
 /// A changed parameter would be detected.
 #[test]
-fn a_changed_parameter_is_another_chip() {
+fn changed_parameter_makes_a_different_chip() {
     let setting = "profile.sram.longword_cycles=4";
     let changed = [setting.parse().unwrap()];
     let overrides = Overrides {

@@ -73,19 +73,19 @@ fn set(profile: &Profile, changes: &[(&Parameter, u64)]) -> Vec<Setting> {
 }
 
 /// Pseudo-random numbers that are the same in every run.
-fn mixed(number: u64) -> u64 {
+fn mix_bits(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
 }
 
 /// Each number is changed by up to a fifth in either direction, and by at least one.
-fn burst(profile: &Profile, seed: u64) -> Vec<Setting> {
+fn perturb_all(profile: &Profile, seed: u64) -> Vec<Setting> {
     let changes: Vec<_> = times(profile)
         .into_iter()
         .zip(1..)
         .map(|((p, before), number)| {
-            let word = mixed(seed << 32 | number);
+            let word = mix_bits(seed << 32 | number);
             let most = (before / 5).max(1);
             let by = word % (most + 1);
             let up = word >> 32 & 1 == 1;
@@ -154,7 +154,7 @@ fn faults(study: &Study, variants: impl Fn(&Profile) -> Vec<Vec<Setting>>) -> (u
 }
 
 #[test]
-fn no_router_relies_on_how_long_a_branch_takes() {
+fn no_router_relies_on_branch_latency() {
     let systems = routers();
     assert!(systems.len() > 30, "{systems:?}");
     let (runs, stopped) = faults(&study(&systems, "60us"), |profile| {
@@ -165,16 +165,16 @@ fn no_router_relies_on_how_long_a_branch_takes() {
 }
 
 #[test]
-fn no_router_relies_on_latencies() {
+fn no_router_relies_on_memory_latencies() {
     let systems = routers();
     let (_, stopped) = faults(&study(&systems, "50us"), |profile| {
-        (1..=2).map(|seed| burst(profile, seed)).collect()
+        (1..=2).map(|seed| perturb_all(profile, seed)).collect()
     });
     assert!(stopped.is_empty(), "{}", stopped.join("\n"));
 }
 
 #[test]
-fn the_standard_router_relies_on_no_latency_alone() {
+fn standard_router_tolerates_each_latency_change_alone() {
     let systems = ["microcode/router/npsim.toml".to_owned()];
     let (runs, stopped) = faults(&study(&systems, "50us"), |profile| {
         let alone = times(profile).into_iter().flat_map(|(p, before)| {

@@ -63,7 +63,7 @@ fn written(bench: &Bench, text: &str, name: &str) -> String {
 }
 
 #[test]
-fn runs_of_a_network_without_chance_differ() {
+fn replicated_network_runs_differ() {
     let bench = bench(&network());
     let results = bench.run(STUDY, 2);
     for point in values(&results, "queue").chunks(4) {
@@ -83,7 +83,7 @@ fn runs_of_a_network_without_chance_differ() {
 }
 
 #[test]
-fn means_have_intervals_and_runs_in_every_file() {
+fn every_output_file_has_intervals_and_run_counts() {
     let bench = bench(&network());
     let csv = written(&bench, STUDY, "means.csv");
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
@@ -123,7 +123,7 @@ fn means_have_intervals_and_runs_in_every_file() {
 }
 
 #[test]
-fn equal_runs_are_told_and_have_no_interval() {
+fn equal_runs_are_reported_without_an_interval() {
     // A file in which all flows begin at once; a model without random draws.
     let fluid = STUDY
         .replace("network = \"net.toml\"", "fluid = true")
@@ -152,7 +152,7 @@ fn equal_runs_are_told_and_have_no_interval() {
 }
 
 #[test]
-fn equal_runs_of_a_row_have_no_interval() {
+fn row_with_equal_runs_has_no_interval() {
     let row = "[[published]]\nid = \"Q\"\nwhat = \"queue\"\nunit = \"KB\"\nat_least = 1\nsource = \"s\"\n\
                evidence = \"text\"\nmeasured = { is = \"max\", of = \"n.queue\" }\n\
                [[published]]\nid = \"S\"\nwhat = \"it rises\"\nstated = \"rises\"\nsource = \"s\"\n\
@@ -176,7 +176,7 @@ fn equal_runs_of_a_row_have_no_interval() {
 }
 
 /// The notes about a sweep's single runs.
-fn said_of_single_runs(text: &str) -> Option<String> {
+fn single_run_note(text: &str) -> Option<String> {
     let study = Study::parse("study", text).expect("a study");
     let results = bench(&network()).run(text, 2);
     let said = single_runs(&study, &results, "n");
@@ -188,10 +188,10 @@ fn said_of_single_runs(text: &str) -> Option<String> {
 }
 
 #[test]
-fn points_that_are_run_once_say_so_and_how_far_runs_lie_apart() {
-    assert_eq!(said_of_single_runs(STUDY), None);
+fn single_runs_are_reported_with_the_known_spread() {
+    assert_eq!(single_run_note(STUDY), None);
     let once = STUDY.replace("replicate = true\n", "");
-    let said = said_of_single_runs(&once).expect("single runs");
+    let said = single_run_note(&once).expect("single runs");
     assert_eq!(
         said,
         "each of 2 points is run once, without an interval: how far runs lie apart is not known"
@@ -200,14 +200,14 @@ fn points_that_are_run_once_say_so_and_how_far_runs_lie_apart() {
         "[sweep.n]\n",
         "[sweep.n]\nsingle = \"one run was published\"\n",
     );
-    let said = said_of_single_runs(&why).expect("single runs");
+    let said = single_run_note(&why).expect("single runs");
     assert!(
         said.ends_with("without an interval: one run was published"),
         "{said}"
     );
     // The widest interval is that of the points that are run several times.
     let one = STUDY.replace("replicate = true", "replicate = [10]");
-    let said = said_of_single_runs(&one).expect("single runs");
+    let said = single_run_note(&one).expect("single runs");
     let results = bench(&network()).run(&one, 2);
     let runs = values(&results, "queue");
     let of_ten = Estimate::of(&runs[..4]);
@@ -222,7 +222,7 @@ fn points_that_are_run_once_say_so_and_how_far_runs_lie_apart() {
 /// The reason that npsim reports is true: other seeds do not change the results of a model or a
 /// capture.
 #[test]
-fn models_that_draw_nothing_say_so() {
+fn models_without_random_draws_are_reported() {
     let fluid = STUDY
         .replace("network = \"net.toml\"", "fluid = true")
         .replace("key = \"link.line.queue.limit\"", "key = \"rtt_ms\"")
@@ -234,7 +234,7 @@ fn models_that_draw_nothing_say_so() {
             .all(|value| value.to_bits() == runs[0].to_bits())
     );
     let once = fluid.replace("replicate = true\n", "");
-    let said = said_of_single_runs(&once).expect("single runs");
+    let said = single_run_note(&once).expect("single runs");
     assert!(
         said.ends_with("the model draws no random numbers"),
         "{said}"
@@ -242,7 +242,7 @@ fn models_that_draw_nothing_say_so() {
 }
 
 #[test]
-fn sweeps_of_the_repository_are_replicated() {
+fn repository_sweeps_are_replicated() {
     let folder = crate::root().join("benches/sweeps");
     let mut found = 0;
     for entry in std::fs::read_dir(folder).expect("a folder") {

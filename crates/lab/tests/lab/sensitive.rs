@@ -69,7 +69,7 @@ rows = ["T-2"]
 why = "to try"
 "#;
 
-fn asked(only: &[&str], samples: usize) -> (usize, SensitivityReport) {
+fn run_sensitivity(only: &[&str], samples: usize) -> (usize, SensitivityReport) {
     let study = Study::parse("s", STUDY).expect("a study");
     let folder = tempfile::tempdir().expect("a folder");
     let root = root();
@@ -113,8 +113,8 @@ fn asked(only: &[&str], samples: usize) -> (usize, SensitivityReport) {
 }
 
 #[test]
-fn a_row_tells_what_drives_it() {
-    let (ran, report) = asked(&["sram.read", "hash.one"], 3);
+fn sensitivity_report_shows_what_drives_a_row() {
+    let (ran, report) = run_sensitivity(&["sram.read", "hash.one"], 3);
     // Two unchanged points, the same two with each of two parameters moved both ways, and three
     // samples.
     assert_eq!(ran, 2 + 8 + 6);
@@ -142,7 +142,7 @@ fn a_row_tells_what_drives_it() {
 }
 
 #[test]
-fn a_name_that_moves_nothing_is_refused() {
+fn unknown_parameter_names_are_refused() {
     let study = Study::parse("s", STUDY).expect("a study");
     let folder = tempfile::tempdir().expect("a folder");
     let root = root();
@@ -182,7 +182,7 @@ fn a_name_that_moves_nothing_is_refused() {
 /// effect: with the listed value, the programs equal the shipped ones word for word; with another
 /// value, they do not.
 #[test]
-fn chosen_constants_are_those_of_the_systems() {
+fn chosen_constants_match_their_systems() {
     let root = root();
     let places = SearchPath::new(None, Some(root.as_path()));
     // A system with several constants is assembled once as shipped.

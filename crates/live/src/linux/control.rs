@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The maximum length of a request, in bytes.
-const LONGEST: usize = 4_096;
+const MAX_REQUEST: usize = 4_096;
 /// The maximum length of a Unix socket's path, in bytes; `sun_path` has room for one more, the
 /// terminator.
-const LONGEST_PATH: usize = 107;
+const MAX_PATH: usize = 107;
 /// The maximum number of clients at a time.
-const MOST_CLIENTS: usize = 16;
+const MAX_CLIENTS: usize = 16;
 
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ impl ControlSocket {
     /// removed.
     pub fn receive(&mut self) {
         while let Ok((stream, _)) = self.listener.accept() {
-            if self.clients.len() < MOST_CLIENTS && stream.set_nonblocking(true).is_ok() {
+            if self.clients.len() < MAX_CLIENTS && stream.set_nonblocking(true).is_ok() {
                 self.number += 1;
                 self.clients.push(Client {
                     number: self.number,
@@ -159,7 +159,7 @@ impl Drop for ControlSocket {
 impl Client {
     /// Reads requests; returns false when no more can arrive.
     fn read(&mut self, requests: &mut VecDeque<(u64, String)>) -> bool {
-        let mut room = [0; LONGEST];
+        let mut room = [0; MAX_REQUEST];
         let later = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
         let open = match self.stream.read(&mut room) {
             Ok(0) => false,
@@ -177,7 +177,7 @@ impl Client {
             }
         }
         // A disconnected client is kept until its requests are answered.
-        let fits = self.beginning.len() <= LONGEST;
+        let fits = self.beginning.len() <= MAX_REQUEST;
         open && fits || requests.iter().any(|(client, _)| *client == self.number)
     }
 }
@@ -185,11 +185,11 @@ impl Client {
 /// Rejects a path that is too long for a socket.
 fn fits(path: &Path) -> Result<(), Problem> {
     let bytes = path.as_os_str().len();
-    if bytes <= LONGEST_PATH {
+    if bytes <= MAX_PATH {
         return Ok(());
     }
     Err(Problem::new(format!(
-        "`{}` has {bytes} bytes, and the path of a Unix socket has at most {LONGEST_PATH}",
+        "`{}` has {bytes} bytes, and the path of a Unix socket has at most {MAX_PATH}",
         path.display()
     ))
     .help("name a shorter one: relative to this folder, or in /tmp or $XDG_RUNTIME_DIR"))
@@ -211,7 +211,7 @@ pub fn ask(path: &Path, request: &str) -> Result<String, Problem> {
     let mut stream = UnixStream::connect(path).map_err(failed)?;
     writeln!(stream, "{}", request.replace('\n', " ")).map_err(failed)?;
     let mut line = Vec::new();
-    let mut room = [0; LONGEST];
+    let mut room = [0; MAX_REQUEST];
     while !line.ends_with(b"\n") {
         match stream.read(&mut room).map_err(failed)? {
             0 => return Err(failed(io::ErrorKind::UnexpectedEof.into())),

@@ -84,7 +84,7 @@ impl Host for LinuxHost {
     }
 
     fn check(&self) -> Result<(), Problem> {
-        let gone = self.interfaces.iter().find(|it| !it.is_there());
+        let gone = self.interfaces.iter().find(|it| !it.still_exists());
         gone.map_or(Ok(()), |interface| {
             let error = std::io::Error::other("it or its network namespace was removed");
             Err(vanished(interface.name(), &error))

@@ -88,7 +88,7 @@ pub fn bound_interface(socket: BorrowedFd<'_>) -> io::Result<i32> {
 
 /// Lets a packet socket receive frames for other stations (promiscuous mode), but not the frames that the
 /// host itself sends on the interface.
-pub fn see_all_that_comes(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
+pub fn enable_promiscuous_mode(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
     // SAFETY: integers and an array of them.
     let mut membership: libc::packet_mreq = unsafe { mem::zeroed() };
     membership.mr_ifindex = index;
@@ -99,12 +99,12 @@ pub fn see_all_that_comes(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> 
 
 /// Lets a packet socket report the pending offloads of each frame, as [`receive`] returns them, and expect a
 /// header before each frame sent.
-pub fn tell_what_is_left(socket: BorrowedFd<'_>) -> io::Result<()> {
+pub fn enable_offload_reports(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::PACKET_AUXDATA, &1_i32)?;
     set(socket, libc::PACKET_VNET_HDR, &1_i32)
 }
 
-/// Receives a frame from a packet socket that [reports offloads](tell_what_is_left). Returns its length, and
+/// Receives a frame from a packet socket that [reports offloads](enable_offload_reports). Returns its length, and
 /// the kernel's auxiliary data. The header of a virtual network card is stored in `header`.
 pub fn receive(
     socket: BorrowedFd<'_>,

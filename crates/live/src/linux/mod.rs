@@ -26,7 +26,7 @@ pub use privileges::drop_privileges;
 
 /// The size of a read buffer that holds anything an interface returns: segments left to the card for
 /// cutting are longer than any frame.
-const ROOM: usize = 65_536 + 18;
+const BUFFER_SIZE: usize = 65_536 + 18;
 /// The largest payload of a frame, in bytes.
 const MTU: usize = 1_500;
 /// The maximum size of an Ethernet header, with two tags, in bytes.
@@ -63,7 +63,7 @@ impl Interface {
             InterfaceKind::Tap => Tap::open(&name.name).map(Device::Tap),
             InterfaceKind::Existing => PacketSocket::open(&name.name).map(Device::Socket),
         };
-        let (device, mtu) = namespace::within(name.namespace.as_deref(), || {
+        let (device, mtu) = namespace::in_namespace(name.namespace.as_deref(), || {
             let device = open().map_err(|error| refused(name, &error))?;
             let mtu = ioctl::mtu(&name.name);
             Ok((device, mtu.map_err(|error| refused(name, &error))?))
@@ -82,7 +82,7 @@ impl Interface {
             name: name.clone(),
             namespace: name.namespace.as_deref().and_then(NamespaceId::of),
             device,
-            buffer: vec![0; ROOM],
+            buffer: vec![0; BUFFER_SIZE],
             refused: 0,
         })
     }
@@ -95,7 +95,7 @@ impl Interface {
 
     /// Whether it still exists, in the namespace with its name. A TAP that has vanished reports that
     /// when it is read.
-    pub(crate) fn is_there(&self) -> bool {
+    pub(crate) fn still_exists(&self) -> bool {
         let named = self.name.namespace.as_deref();
         let bound = match &self.device {
             Device::Tap(_) => true,
@@ -120,7 +120,7 @@ impl Interface {
                 self.refused += 1;
                 Ok(None)
             }
-            Err(error) if is_one(&error, &WAITING) || is_one(&error, &DOWN) => Ok(None),
+            Err(error) if has_code(&error, &WOULD_BLOCK) || has_code(&error, &DOWN) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -149,8 +149,8 @@ impl Interface {
         };
         match written {
             Ok(()) => Ok(Handover::Taken),
-            Err(error) if is_one(&error, &WAITING) => Ok(Handover::NoRoom),
-            Err(error) if is_one(&error, &DOWN) || is_one(&error, &[libc::EMSGSIZE]) => {
+            Err(error) if has_code(&error, &WOULD_BLOCK) => Ok(Handover::NoRoom),
+            Err(error) if has_code(&error, &DOWN) || has_code(&error, &[libc::EMSGSIZE]) => {
                 Ok(Handover::Lost)
             }
             Err(error) => Err(error),
@@ -168,11 +168,11 @@ impl AsFd for Interface {
 }
 
 /// There is nothing to read, or no room to write.
-const WAITING: [i32; 3] = [libc::EAGAIN, libc::ENOBUFS, libc::EINTR];
+const WOULD_BLOCK: [i32; 3] = [libc::EAGAIN, libc::ENOBUFS, libc::EINTR];
 /// The interface is down: a socket reports the first code, a TAP the second.
 const DOWN: [i32; 2] = [libc::ENETDOWN, libc::EIO];
 
-fn is_one(error: &io::Error, codes: &[i32]) -> bool {
+fn has_code(error: &io::Error, codes: &[i32]) -> bool {
     error
         .raw_os_error()
         .is_some_and(|code| codes.contains(&code))

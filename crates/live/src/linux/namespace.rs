@@ -28,7 +28,7 @@ impl NamespaceId {
 
 /// Runs `work` in a named network namespace, or in that of the caller. Files opened there remain
 /// usable elsewhere.
-pub fn within<T: Send>(
+pub fn in_namespace<T: Send>(
     namespace: Option<&str>,
     work: impl FnOnce() -> Result<T, Problem> + Send,
 ) -> Result<T, Problem> {

@@ -51,14 +51,14 @@ impl PacketSocket {
         let link = link.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))?;
         // The address contains no protocol, so that the socket's own remains.
         bind(socket.as_raw_fd(), &link)?;
-        ioctl::see_all_that_comes(socket.as_fd(), link.ifindex() as i32)?;
+        ioctl::enable_promiscuous_mode(socket.as_fd(), link.ifindex() as i32)?;
         // Discards frames that arrived from other interfaces before the socket was bound to this one.
         // An interface that is down reports so once, before any frames.
         let mut rest = [0; 1];
         while let Ok(_) | Err(Errno::ENETDOWN) =
             recv(socket.as_raw_fd(), &mut rest, MsgFlags::MSG_DONTWAIT)
         {}
-        ioctl::tell_what_is_left(socket.as_fd())?;
+        ioctl::enable_offload_reports(socket.as_fd())?;
         Ok(Self {
             socket,
             index: link.ifindex(),

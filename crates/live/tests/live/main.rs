@@ -209,7 +209,7 @@ fn a_frame_leaves_when_it_is_due_and_never_before() {
 }
 
 #[test]
-fn an_idle_system_is_left_alone_but_for_the_status() {
+fn idle_system_runs_only_for_status_updates() {
     let mut host = Script::new(100, [vec![], vec![]]);
     let live = run(&mut host, "1", 10_000 * MS);
     assert!(live.system().runs.len() <= 11, "{:?}", live.system().runs);
@@ -218,7 +218,7 @@ fn an_idle_system_is_left_alone_but_for_the_status() {
 }
 
 #[test]
-fn frames_enter_as_fast_as_the_line_lets_them_and_the_host_holds_the_rest() {
+fn burst_enters_at_line_rate_without_loss() {
     // A burst of 1000 frames at once takes 10 ms of line time.
     let mut host = Script::new(100, [vec![MS; 1000], vec![]]);
     let live = run(&mut host, "1", 30 * MS);
@@ -235,7 +235,7 @@ fn frames_enter_as_fast_as_the_line_lets_them_and_the_host_holds_the_rest() {
 }
 
 #[test]
-fn a_slow_host_makes_simulated_time_slip_and_loses_nothing() {
+fn slow_host_slips_simulated_time_without_loss() {
     // A read of the clock takes 5 ms, and each iteration of the loop reads it several times.
     let coming: Vec<_> = (0..200).map(|number| number * 3 * MS).collect();
     let mut host = Script::new(5 * MS, [coming.clone(), vec![]]);
@@ -250,7 +250,7 @@ fn a_slow_host_makes_simulated_time_slip_and_loses_nothing() {
 }
 
 #[test]
-fn dilation_stretches_what_the_host_sees_of_the_time_inside() {
+fn dilation_stretches_the_delay_seen_by_the_host() {
     let mut host = Script::new(100, [vec![5 * MS], vec![]]);
     run(&mut host, "20", 50 * MS);
     let took = host.got[0].0 - 5 * MS;
@@ -259,7 +259,7 @@ fn dilation_stretches_what_the_host_sees_of_the_time_inside() {
 }
 
 #[test]
-fn a_host_without_room_gets_its_frames_later_in_their_order() {
+fn frames_refused_for_lack_of_room_are_retried_in_order() {
     let mut host = Script::new(100, [vec![MS, 2 * MS], vec![3 * MS]]);
     host.full_until = 10 * MS;
     run(&mut host, "1", 20 * MS);
@@ -271,7 +271,7 @@ fn a_host_without_room_gets_its_frames_later_in_their_order() {
 }
 
 #[test]
-fn frames_that_an_interface_cannot_take_are_lost_and_counted() {
+fn undeliverable_frames_are_dropped_and_counted() {
     let mut host = Script::new(100, [vec![MS, 2 * MS, 15 * MS], vec![]]);
     (host.full_until, host.refusal) = (10 * MS, Handover::Lost);
     let live = run(&mut host, "1", 20 * MS);
@@ -296,7 +296,7 @@ fn requests_change_the_system_and_end_the_run() {
 }
 
 #[test]
-fn a_host_that_wakes_up_late_makes_simulated_time_slip() {
+fn late_wakeups_slip_simulated_time() {
     let mut host = Script::new(100, [vec![5 * MS], vec![]]);
     host.oversleeps = 100 * MS;
     let live = run(&mut host, "1", 3_000 * MS);
@@ -307,7 +307,7 @@ fn a_host_that_wakes_up_late_makes_simulated_time_slip() {
 }
 
 #[test]
-fn a_run_ends_at_its_time_and_not_at_the_next_second() {
+fn run_ends_at_its_deadline_not_the_next_second() {
     let mut host = Script::new(100, [vec![], vec![]]);
     run(&mut host, "1", 500 * MS);
     assert!((500 * MS..501 * MS).contains(&host.now()), "{}", host.now());

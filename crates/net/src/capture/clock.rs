@@ -10,7 +10,7 @@ use super::CaptureNotes;
 
 /// A clock that is further back than this has been set. Time daemons step a clock that is off by
 /// 128 ms or more and slew one that is off by less (RFC 5905).
-const LEAST_STEP_NS: i128 = 128_000_000;
+const MIN_STEP_NS: i128 = 128_000_000;
 
 /// The clocks of a capture.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Clocks {
             step.frames += 1;
             let before_ns = wanted_ns - step.by_ns;
             // The old clock is back: it was never set, a few frames were just late.
-            if wanted_ns > latest_ns + LEAST_STEP_NS && before_ns >= latest_ns - LEAST_STEP_NS {
+            if wanted_ns > latest_ns + MIN_STEP_NS && before_ns >= latest_ns - MIN_STEP_NS {
                 notes.clock_steps -= 1;
                 let sum_ns = &mut notes.stepped_back_ns;
                 *sum_ns = sum_ns.saturating_sub(saturated(step.by_ns));
@@ -83,9 +83,9 @@ impl Clocks {
         let back_ns = latest_ns - wanted_ns;
         let was_set = clock
             .last_ns
-            .is_none_or(|last_ns| last_ns - time_ns > LEAST_STEP_NS);
+            .is_none_or(|last_ns| last_ns - time_ns > MIN_STEP_NS);
         clock.last_ns = Some(time_ns);
-        if back_ns > LEAST_STEP_NS && was_set {
+        if back_ns > MIN_STEP_NS && was_set {
             notes.clock_steps += 1;
             let sum_ns = &mut notes.stepped_back_ns;
             *sum_ns = sum_ns.saturating_add(saturated(back_ns));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_is_followed() {
+    fn clock_set_back_is_followed() {
         let (times, notes) = relative(&[(0, 900), (0, 901), (0, 300), (0, 301), (0, 303)]);
         assert_eq!(times, [0, 1, 1, 2, 4]);
         assert_eq!((notes.clock_steps, notes.reordered), (1, 0));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_late_frames_are_no_step_of_the_clock() {
+    fn few_late_frames_are_not_a_clock_step() {
         let (times, notes) = relative(&[(0, 100), (0, 99), (0, 102), (0, 101), (0, 103)]);
         assert_eq!(times, [0, 0, 2, 2, 3]);
         assert_eq!((notes.clock_steps, notes.reordered), (0, 2));

@@ -19,9 +19,9 @@ const HEADER: usize = 16;
 /// Bytes of an extension header.
 const EXTENSION: usize = 8;
 /// Type flag: more headers follow.
-const MORE: u8 = 0x80;
+const MORE_HEADERS: u8 = 0x80;
 /// Number of records inspected to recognise the format.
-const RECOGNISED_BY: usize = 8;
+const DETECTION_RECORDS: usize = 8;
 
 /// Content of the records of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ enum Content {
 impl Content {
     /// Returns the content of a record type; `None` if the type does not exist.
     fn of(kind: u8) -> Option<Self> {
-        Some(match kind & !MORE {
+        Some(match kind & !MORE_HEADERS {
             2 => Self::Ethernet { losses: true },
             11 | 16 | 20 => Self::Ethernet { losses: false },
             22 | 23 => Self::Ip,
@@ -120,7 +120,7 @@ impl Header {
 fn headers_end(record: &[u8]) -> Option<usize> {
     let mut end = HEADER;
     let mut kind = *record.get(8)?;
-    while kind & MORE != 0 {
+    while kind & MORE_HEADERS != 0 {
         kind = *record.get(end)?;
         end += EXTENSION;
     }
@@ -134,8 +134,8 @@ pub(super) struct Erf;
 impl Erf {
     /// Whether a file is ERF. The format has no magic number, so a file counts as ERF if it parses
     /// as a sequence of records, or if its name ends in `.erf`.
-    pub(super) fn is_one(path: &Path, bytes: &[u8]) -> bool {
-        !bytes.is_empty() && (named(path) || begins_with_records(bytes))
+    pub(super) fn recognises(path: &Path, bytes: &[u8]) -> bool {
+        !bytes.is_empty() && (has_erf_name(path) || begins_with_records(bytes))
     }
 
     /// Returns the next frame; `None` at the end of the data.
@@ -153,7 +153,7 @@ impl Erf {
                 return Err(data.ends_early(before));
             };
             let Some(content) = Content::of(header.kind) else {
-                let kind = header.kind & !MORE;
+                let kind = header.kind & !MORE_HEADERS;
                 let reason = format!("{kind} is not a type of ERF records");
                 return Err(data.malformed(before, reason));
             };
@@ -233,7 +233,7 @@ fn frame(
 }
 
 fn refusal(data: &Data, header: Header, content: Content) -> CaptureError {
-    let kind = header.kind & !MORE;
+    let kind = header.kind & !MORE_HEADERS;
     let (what, hint) = match content {
         Content::Other(what) => (
             what,
@@ -253,7 +253,7 @@ fn refusal(data: &Data, header: Header, content: Content) -> CaptureError {
 }
 
 /// Whether a name ends in `.erf`, optionally followed by an extension of compressed files.
-fn named(path: &Path) -> bool {
+fn has_erf_name(path: &Path) -> bool {
     let ends = |path: &Path, ending: &str| {
         path.extension()
             .is_some_and(|it| it.eq_ignore_ascii_case(ending))
@@ -268,7 +268,7 @@ fn named(path: &Path) -> bool {
 /// lengths, and times that go back by no more than a second.
 fn begins_with_records(bytes: &[u8]) -> bool {
     let (mut rest, mut records, mut last) = (bytes, 0, 0);
-    while records < RECOGNISED_BY
+    while records < DETECTION_RECORDS
         && let Some(header) = Header::of(rest)
     {
         let (Some(content), second) = (Content::of(header.kind), 1 << 32) else {

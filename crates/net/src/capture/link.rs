@@ -27,7 +27,7 @@ const HEADER: usize = ADDRESSES.len() + 2;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 /// Smaller numbers in the `EtherType` field are lengths or other protocols.
-const LEAST_TYPE: u16 = 0x0600;
+const MIN_ETHERTYPE: u16 = 0x0600;
 
 /// How a link type indicates what a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Framing {
 
     /// Returns the `EtherType` of a packet's payload and the offset of the payload; `None` if the
     /// type is unknown.
-    fn inside(self, bytes: &[u8]) -> Option<(u16, usize)> {
+    fn payload_at(self, bytes: &[u8]) -> Option<(u16, usize)> {
         let pair = |at: usize| {
             let pair = bytes.get(at..at + 2)?;
             Some(u16::from_be_bytes([pair[0], pair[1]]))
@@ -81,7 +81,7 @@ impl Framing {
         match self {
             Self::Ethernet => None,
             Self::Typed { at, header } => {
-                let kind = pair(at).filter(|kind| *kind >= LEAST_TYPE)?;
+                let kind = pair(at).filter(|kind| *kind >= MIN_ETHERTYPE)?;
                 Some((kind, header))
             }
             Self::Family => {
@@ -128,7 +128,7 @@ impl Framing {
         if self == Self::Ethernet {
             return Some((Cow::Borrowed(bytes), original_len));
         }
-        let (kind, begins) = self.inside(bytes)?;
+        let (kind, begins) = self.payload_at(bytes)?;
         let packet = bytes.get(begins..)?;
         let mut frame = Vec::with_capacity(HEADER + packet.len());
         frame.extend(ADDRESSES);
@@ -187,47 +187,50 @@ mod tests {
     use super::{ADDRESSES, Framing, IPV4, IPV6};
     use pcap_file::DataLink;
 
-    fn inside(link: DataLink, bytes: &[u8]) -> Option<(u16, usize)> {
-        Framing::of_ip(link).unwrap().inside(bytes)
+    fn payload_at(link: DataLink, bytes: &[u8]) -> Option<(u16, usize)> {
+        Framing::of_ip(link).unwrap().payload_at(bytes)
     }
 
     #[test]
-    fn link_types_that_carry_ip_say_where_it_begins() {
+    fn ip_offset_is_found_for_each_link_type() {
         let cooked = [&[0; 14][..], &[8, 0, 0x45]].concat();
-        assert_eq!(inside(DataLink::LINUX_SLL, &cooked), Some((IPV4, 16)));
+        assert_eq!(payload_at(DataLink::LINUX_SLL, &cooked), Some((IPV4, 16)));
         let arp = [&[0; 14][..], &[8, 6]].concat();
-        assert_eq!(inside(DataLink::LINUX_SLL, &arp), Some((0x0806, 16)));
+        assert_eq!(payload_at(DataLink::LINUX_SLL, &arp), Some((0x0806, 16)));
         let spanning_tree = [&[0; 14][..], &[0, 4]].concat();
-        assert_eq!(inside(DataLink::LINUX_SLL, &spanning_tree), None);
+        assert_eq!(payload_at(DataLink::LINUX_SLL, &spanning_tree), None);
         let second = [&[0x86, 0xdd][..], &[0; 18]].concat();
-        assert_eq!(inside(DataLink::LINUX_SLL2, &second), Some((IPV6, 20)));
+        assert_eq!(payload_at(DataLink::LINUX_SLL2, &second), Some((IPV6, 20)));
         for (family, kind) in [(2u32, IPV4), (24, IPV6), (28, IPV6), (30, IPV6), (10, IPV6)] {
             assert_eq!(
-                inside(DataLink::NULL, &family.to_le_bytes()),
+                payload_at(DataLink::NULL, &family.to_le_bytes()),
                 Some((kind, 4))
             );
             assert_eq!(
-                inside(DataLink::NULL, &family.to_be_bytes()),
+                payload_at(DataLink::NULL, &family.to_be_bytes()),
                 Some((kind, 4))
             );
         }
-        assert_eq!(inside(DataLink::LOOP, &[0, 0, 0, 7]), None);
-        assert_eq!(inside(DataLink::NULL, &[2, 0]), None);
+        assert_eq!(payload_at(DataLink::LOOP, &[0, 0, 0, 7]), None);
+        assert_eq!(payload_at(DataLink::NULL, &[2, 0]), None);
         for raw in [DataLink::RAW, DataLink::IPV4, DataLink::Unknown(12)] {
-            assert_eq!(inside(raw, &[0x45]), Some((IPV4, 0)));
-            assert_eq!(inside(raw, &[0x60]), Some((IPV6, 0)));
-            assert_eq!(inside(raw, &[0x10]), None);
-            assert_eq!(inside(raw, &[]), None);
+            assert_eq!(payload_at(raw, &[0x45]), Some((IPV4, 0)));
+            assert_eq!(payload_at(raw, &[0x60]), Some((IPV6, 0)));
+            assert_eq!(payload_at(raw, &[0x10]), None);
+            assert_eq!(payload_at(raw, &[]), None);
         }
-        assert_eq!(inside(DataLink::PPP, &[0xff, 3, 0, 0x21]), Some((IPV4, 4)));
-        assert_eq!(inside(DataLink::PPP, &[0, 0x57]), Some((IPV6, 2)));
-        assert_eq!(inside(DataLink::PPP, &[0xff, 3, 0x21]), Some((IPV4, 3)));
-        assert_eq!(inside(DataLink::PPP, &[0xc0, 0x21]), None);
+        assert_eq!(
+            payload_at(DataLink::PPP, &[0xff, 3, 0, 0x21]),
+            Some((IPV4, 4))
+        );
+        assert_eq!(payload_at(DataLink::PPP, &[0, 0x57]), Some((IPV6, 2)));
+        assert_eq!(payload_at(DataLink::PPP, &[0xff, 3, 0x21]), Some((IPV4, 3)));
+        assert_eq!(payload_at(DataLink::PPP, &[0xc0, 0x21]), None);
         assert_eq!(Framing::of_ip(DataLink::IEEE802_11), None);
     }
 
     #[test]
-    fn a_packet_gets_a_header_and_its_length_that_of_the_frame() {
+    fn framed_packet_gets_an_ethernet_header_and_length() {
         let framing = Framing::of_ip(DataLink::NULL).unwrap();
         let (frame, length) = framing.ethernet(&[2, 0, 0, 0, 0x45, 1], 104).unwrap();
         assert_eq!(*frame, [&ADDRESSES[..], &[8, 0, 0x45, 1]].concat());

@@ -27,7 +27,7 @@ const CLASSIC: [[u8; 4]; 4] = [
 ];
 
 /// Number of bytes that suffice to recognise a format.
-const ENOUGH_TO_TELL: usize = 4096;
+const DETECTION_BYTES: usize = 4096;
 
 #[derive(Debug)]
 enum FileFormat {
@@ -104,14 +104,14 @@ impl CaptureReader {
         options: impl Into<CaptureOptions>,
     ) -> Result<CaptureReader, CaptureError> {
         let mut data = Data::new(path, input)?;
-        data.fill(ENOUGH_TO_TELL)?;
+        data.fill(DETECTION_BYTES)?;
         let mut assembly = CaptureState::new(options.into());
         let format = match data.rest().first_chunk() {
             Some(&NEXT_GENERATION) => FileFormat::NextGeneration(NextGeneration::new()),
             Some(magic) if CLASSIC.contains(magic) => {
                 FileFormat::Classic(Classic::open(&mut data, &mut assembly)?)
             }
-            _ if Erf::is_one(path, data.rest()) => FileFormat::Erf,
+            _ if Erf::recognises(path, data.rest()) => FileFormat::Erf,
             None if !data.complete => return Err(data.ends_early(0)),
             _ => {
                 return Err(CaptureError::NotACapture {

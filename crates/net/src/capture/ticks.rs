@@ -37,7 +37,7 @@ mod tests {
     use super::Ticks;
 
     #[test]
-    fn units_of_every_size_come_to_nanoseconds() {
+    fn units_of_every_size_convert_to_nanoseconds() {
         let nanoseconds = |unit, ticks| {
             let ticks_of = Ticks {
                 unit,

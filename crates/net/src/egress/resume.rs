@@ -74,7 +74,7 @@ impl Write for KeptFile {
 
 /// Creates an empty temporary file for the final name `path`.
 pub(super) fn begin(path: &Path) -> io::Result<(CountedFile, OutputFile)> {
-    let temporary = Temporary::kept(path)?;
+    let temporary = Temporary::resumable(path)?;
     let file = open(&temporary.path)?;
     file.set_len(0)?;
     Ok((
@@ -85,10 +85,10 @@ pub(super) fn begin(path: &Path) -> io::Result<(CountedFile, OutputFile)> {
 
 /// Reopens a temporary file at `position`; anything after that is dropped.
 pub(super) fn reopen(path: &Path, position: &Position) -> io::Result<(CountedFile, OutputFile)> {
-    let temporary = Temporary::kept(path)?;
-    let found = match continued(&temporary.path, position)? {
+    let temporary = Temporary::resumable(path)?;
+    let found = match open_partial(&temporary.path, position)? {
         Some(found) => Some(found),
-        None => copied(&temporary, position)?,
+        None => copy_completed(&temporary, position)?,
     };
     let Some((file, sum)) = found else {
         return Err(io::Error::new(
@@ -106,7 +106,7 @@ pub(super) fn reopen(path: &Path, position: &Position) -> io::Result<(CountedFil
 }
 
 impl Temporary {
-    fn kept(path: &Path) -> io::Result<Self> {
+    fn resumable(path: &Path) -> io::Result<Self> {
         if is_standard_output(path) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -158,7 +158,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Opens the temporary file, truncated to where it is to be continued, if its content up to there is as
 /// expected.
-fn continued(path: &Path, position: &Position) -> io::Result<Option<(File, Crc)>> {
+fn open_partial(path: &Path, position: &Position) -> io::Result<Option<(File, Crc)>> {
     if !path.exists() {
         return Ok(None);
     }
@@ -172,7 +172,7 @@ fn continued(path: &Path, position: &Position) -> io::Result<Option<(File, Crc)>
 }
 
 /// Creates a new temporary file with the beginning of the completed one.
-fn copied(temporary: &Temporary, position: &Position) -> io::Result<Option<(File, Crc)>> {
+fn copy_completed(temporary: &Temporary, position: &Position) -> io::Result<Option<(File, Crc)>> {
     let mut whole = match File::open(&temporary.target) {
         Ok(whole) => whole,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_goes_on_where_it_stood() {
+    fn capture_resumes_at_its_position() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         let position = abandoned(&path);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn captures_of_several_links_go_on_too() {
+    fn multi_port_captures_resume() {
         let folder = tempfile::tempdir().unwrap();
         let seen_at = [CapturePort::port(0, 1), CapturePort::port(1, 2)];
         let fill = |sink: &mut TraceSink, frames: std::ops::Range<u64>| {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_files_are_not_gone_on_with() {
+    fn compressed_files_cannot_be_resumed() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["out.pcap.gz", "out.pcap.ZST"] {
             let error = pcap(&folder.path().join(name)).unwrap_err();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_go_on_too() {
+    fn files_other_than_captures_resume() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
         let mut file = KeptFile::create(&path).unwrap();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn another_capture_is_not_gone_on_with() {
+    fn resuming_another_capture_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         let position = abandoned(&path);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_do_not_write_one_capture() {
+    fn two_runs_cannot_write_one_capture() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         let first = pcap(&path).unwrap();

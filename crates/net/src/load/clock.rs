@@ -107,7 +107,7 @@ impl DueTime {
     /// Advances by the time of this many units.
     pub(super) fn advance(&mut self, units: u64) {
         let sum = self.rest + self.cost.numerator * u128::from(units);
-        let (passed, rest) = divided(sum, self.cost.denominator);
+        let (passed, rest) = div_rem(sum, self.cost.denominator);
         self.ps = self
             .ps
             .saturating_add(u64::try_from(passed).unwrap_or(u64::MAX));
@@ -117,7 +117,7 @@ impl DueTime {
 
 /// Returns quotient and remainder. Nearly all operands fit in 64 bits, and 128-bit division is many times
 /// slower.
-fn divided(dividend: u128, divisor: u128) -> (u128, u128) {
+fn div_rem(dividend: u128, divisor: u128) -> (u128, u128) {
     match (u64::try_from(dividend), u64::try_from(divisor)) {
         (Ok(dividend), Ok(divisor)) => ((dividend / divisor).into(), (dividend % divisor).into()),
         _ => (dividend / divisor, dividend % divisor),
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_busy_for_as_long_as_bits_take() {
+    fn line_is_busy_for_the_time_of_its_bits() {
         let mut line = LineClock::new(1_000_000_000);
         assert_eq!(line.send(0, 60), (0, 576_000));
         assert_eq!(line.send(5, 60), (672_000, 1_248_000), "it waits");

@@ -4,7 +4,7 @@ use super::clock::{DueTime, LineClock, LineCost, SECOND_PS, whole_nanoseconds};
 use super::kind::FrameKind;
 use super::packet::Template;
 use super::packet::length_of;
-use super::special::Lot;
+use super::special::KindTable;
 use super::stamp::Stamp;
 use super::turns::{FlowTurn, FlowTurns};
 use super::{Amount, Arrivals, Load, LoadError, LoadPort, LoadRate, Sizes};
@@ -38,7 +38,7 @@ impl Generator {
     /// ports.
     pub fn new(load: &Load, ports: &[LoadPort]) -> Result<Self, LoadError> {
         check(load, ports)?;
-        let lot = load.special.lot().ok_or(LoadError::Shares)?;
+        let kind_table = load.special.kind_table().ok_or(LoadError::Shares)?;
         let demands = demands(load, ports)?;
         let used: Vec<usize> = (0..ports.len())
             .filter(|&port| demands[port].is_some())
@@ -46,7 +46,7 @@ impl Generator {
         if used.is_empty() {
             return Err(LoadError::Nothing);
         }
-        let mean_bits = mean_line_bits(&load.size, &lot, load.special.option.bytes().len());
+        let mean_bits = mean_line_bits(&load.size, &kind_table, load.special.option.bytes().len());
         let destinations = if load.destinations.is_empty() {
             Load::default_destinations()
         } else {
@@ -108,7 +108,7 @@ impl Generator {
                 random,
                 sizes: load.size.clone(),
                 weight: load.size.weight(),
-                lot: lot.clone(),
+                kind_table: kind_table.clone(),
                 option: load.special.option.bytes().len(),
                 turns: FlowTurns::new(
                     load.interleave,
@@ -295,7 +295,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
 }
 
 /// Returns the mean line time of the frames, in 1/2^16 bits.
-fn mean_line_bits(sizes: &Sizes, lot: &Lot, option: usize) -> u64 {
+fn mean_line_bits(sizes: &Sizes, kind_table: &KindTable, option: usize) -> u64 {
     let weight = u128::from(sizes.weight());
     let of_kind = |kind: FrameKind| -> u128 {
         let all = sizes.sizes().iter().map(|size| {
@@ -304,7 +304,7 @@ fn mean_line_bits(sizes: &Sizes, lot: &Lot, option: usize) -> u64 {
         });
         all.sum::<u128>() / weight
     };
-    let parts = lot.parts();
+    let parts = kind_table.parts();
     let sum: u128 = parts.iter().map(|&(part, kind)| part * of_kind(kind)).sum();
     (sum >> 64) as u64
 }
@@ -386,7 +386,7 @@ struct PortGenerator {
     random: Random,
     sizes: Sizes,
     weight: u64,
-    lot: Lot,
+    kind_table: KindTable,
     /// Bytes of the IPv4 option.
     option: usize,
     turns: FlowTurns,
@@ -402,10 +402,10 @@ struct PortGenerator {
 impl PortGenerator {
     /// Plans the next frame.
     fn draw(&mut self) {
-        let kind = if self.lot.is_plain() {
+        let kind = if self.kind_table.is_plain() {
             FrameKind::Plain
         } else {
-            self.lot.kind(self.random.next())
+            self.kind_table.kind(self.random.next())
         };
         let bytes = match self.sizes.sizes() {
             [size] => size.bytes,

@@ -90,13 +90,13 @@ impl Template {
     pub(super) fn frame(&self, stamp: Stamp, turn: u64, length: usize) -> Vec<u8> {
         let ends = self.ends(stamp.flow, turn);
         match stamp.kind {
-            FrameKind::Plain if length >= PLAIN => self.plain(&ends, stamp, length),
-            _ => self.any(&ends, stamp, length),
+            FrameKind::Plain if length >= PLAIN => self.build_plain(&ends, stamp, length),
+            _ => self.build_by_fields(&ends, stamp, length),
         }
     }
 
     /// Builds a frame of any kind, field by field.
-    fn any(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
+    fn build_by_fields(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
         let mut frame = vec![0; length];
         frame[..6].copy_from_slice(&self.mac);
         frame[6..12].copy_from_slice(&[0x06, 0x6e, 0x70, 0, 0, self.port]);
@@ -111,7 +111,7 @@ impl Template {
 
     /// Builds the frame of a plain datagram. Nearly all frames are plain, so this one is assembled from
     /// registers instead of field by field in memory. It is zero after the stamp.
-    fn plain(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
+    fn build_plain(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
         let source = u32::from_be_bytes(ends.source);
         let destination = u32::from_be_bytes(ends.destination);
         let total = (length - ETHERNET) as u16;
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_frames_are_the_same_however_they_are_put_together() {
+    fn fast_and_general_paths_build_identical_plain_frames() {
         let template = Template {
             port: 3,
             mac: [0x06, 0x6e, 0x70, 1, 2, 0xa3],
@@ -339,7 +339,7 @@ mod tests {
             let ends = template.ends(flow, 0);
             assert_eq!(
                 template.frame(stamp, 0, length),
-                template.any(&ends, stamp, length)
+                template.build_by_fields(&ends, stamp, length)
             );
         }
     }

@@ -51,7 +51,7 @@ mod tests {
     use super::Phase;
 
     #[test]
-    fn phases_are_within_a_step_and_of_the_seed() {
+    fn phase_is_within_a_step_and_depends_on_the_seed() {
         let step = 672_000_u128 << 20;
         let of = |seed| [0, 1, 2].map(|port| Phase::Random.offset(step, port, 3, seed));
         for seed in 0..100 {

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_read_and_print() {
+    fn prefixes_parse_and_print() {
         for text in ["10.2.0.0/16", "0.0.0.0/0", "192.0.2.7/32"] {
             assert_eq!(text.parse::<Prefix>().unwrap().to_string(), text);
         }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_in_their_range_and_could_be_hosts() {
+    fn hosts_are_within_the_prefix_and_valid() {
         for length in 0..=32u8 {
             let prefix = Prefix::new(Ipv4Addr::new(10, 2, 128, 129), length);
             for number in (0..3000).chain([u64::MAX, u64::MAX / 3]) {

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_read_and_print() {
+    fn rates_parse_and_print() {
         for (text, rate) in [
             ("0.33", Amount::Line(ratio(33, 100))),
             ("33%", Amount::Line(ratio(33, 100))),

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_read_and_print() {
+    fn sizes_parse_and_print() {
         for text in ["64", "1518", "imix", "64:1,128:3"] {
             assert_eq!(text.parse::<Sizes>().unwrap().to_string(), text);
         }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn places_cover_the_weights() {
+    fn size_at_each_position_follows_the_weights() {
         let imix = Sizes::imix();
         let sizes: Vec<_> = (0..imix.weight()).map(|place| imix.at(place)).collect();
         assert_eq!(

@@ -88,7 +88,7 @@ mod tests {
     use super::TimeSpan;
 
     #[test]
-    fn times_read_and_print() {
+    fn times_parse_and_print() {
         for text in ["1ms", "1500us", "2s", "7ns", "1ps"] {
             assert_eq!(text.parse::<TimeSpan>().unwrap().to_string(), text);
         }

@@ -257,7 +257,7 @@ impl Special {
     }
 
     /// Returns the table from which kinds are drawn; `None` if the shares add up to more than all frames.
-    pub(super) fn lot(&self) -> Option<Lot> {
+    pub(super) fn kind_table(&self) -> Option<KindTable> {
         let mut sum = 0u128;
         let mut limits = Vec::new();
         for (kind, share) in self.shares() {
@@ -266,18 +266,18 @@ impl Special {
                 limits.push((sum, kind));
             }
         }
-        (sum <= 1 << 64).then_some(Lot { limits })
+        (sum <= 1 << 64).then_some(KindTable { limits })
     }
 }
 
 /// Maps random 64-bit numbers to kinds.
 #[derive(Clone, Debug)]
-pub(super) struct Lot {
+pub(super) struct KindTable {
     /// For each kind, the first number that no longer belongs to it, ascending.
     limits: Vec<(u128, FrameKind)>,
 }
 
-impl Lot {
+impl KindTable {
     /// Whether all frames are plain, so that nothing need be drawn.
     pub(super) fn is_plain(&self) -> bool {
         self.limits.is_empty()
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_have_the_numbers_of_their_places() {
+    fn kind_numbers_match_their_positions() {
         for (number, kind) in FrameKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             assert_eq!(FrameKind::of_number(number as u8), Some(kind));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_read_and_print() {
+    fn shares_parse_and_print() {
         for (text, printed) in [
             ("0.01", "0.01"),
             ("5%", "0.05"),
@@ -339,19 +339,19 @@ mod tests {
     }
 
     #[test]
-    fn a_lot_has_the_shares() {
+    fn kind_table_matches_the_shares() {
         let special = Special {
             tcp: "0.25".parse().unwrap(),
             arp: "1/2".parse().unwrap(),
             ..Special::default()
         };
-        let lot = special.lot().unwrap();
-        assert_eq!(lot.kind(0), FrameKind::Tcp);
-        assert_eq!(lot.kind((1 << 62) - 1), FrameKind::Tcp);
-        assert_eq!(lot.kind(1 << 62), FrameKind::Arp);
-        assert_eq!(lot.kind(3 << 62), FrameKind::Plain);
+        let kind_table = special.kind_table().unwrap();
+        assert_eq!(kind_table.kind(0), FrameKind::Tcp);
+        assert_eq!(kind_table.kind((1 << 62) - 1), FrameKind::Tcp);
+        assert_eq!(kind_table.kind(1 << 62), FrameKind::Arp);
+        assert_eq!(kind_table.kind(3 << 62), FrameKind::Plain);
         assert_eq!(
-            lot.parts(),
+            kind_table.parts(),
             [
                 (1 << 62, FrameKind::Tcp),
                 (1 << 63, FrameKind::Arp),
@@ -363,11 +363,11 @@ mod tests {
             arp: "0.1".parse().unwrap(),
             ..Special::default()
         };
-        assert!(whole.lot().is_none(), "more than all frames");
+        assert!(whole.kind_table().is_none(), "more than all frames");
     }
 
     #[test]
-    fn options_read_and_print() {
+    fn options_parse_and_print() {
         let quick_start = OptionBytes::default();
         assert_eq!(quick_start.to_string().parse(), Ok(quick_start));
         assert_eq!(

@@ -51,7 +51,7 @@ fn a_full_load_is_back_to_back() {
 }
 
 #[test]
-fn a_full_load_of_any_mix_never_rests() {
+fn full_load_of_any_mix_keeps_the_line_busy() {
     let imix = Load {
         size: Sizes::imix(),
         ..load("100%", "5ms")
@@ -87,7 +87,7 @@ fn constant_arrivals_hit_the_rate() {
 }
 
 #[test]
-fn a_total_is_divided_among_the_ports() {
+fn total_rate_is_divided_among_ports() {
     let of_port =
         |frames: &[LineFrame], port: u32| frames.iter().filter(|frame| frame.port == port).count();
     let mut lines = ports(3, GIGABIT);
@@ -121,7 +121,7 @@ fn a_total_is_divided_among_the_ports() {
 }
 
 #[test]
-fn ports_are_not_in_step() {
+fn ports_start_at_different_times() {
     let frames = frames(&load("1", "1ms"), &ports(3, GIGABIT));
     let starts: Vec<_> = frames[..4]
         .iter()
@@ -193,7 +193,7 @@ fn frames_of(load: &Load) -> Vec<LineFrame> {
 }
 
 #[test]
-fn sizes_come_as_often_as_their_weights_say() {
+fn size_frequencies_follow_the_weights() {
     let imix = Load {
         size: Sizes::imix(),
         ..load("0.5", "200ms")
@@ -211,7 +211,7 @@ fn sizes_come_as_often_as_their_weights_say() {
 }
 
 #[test]
-fn flows_come_in_turn_with_their_numbers() {
+fn flows_take_turns_with_consecutive_numbers() {
     let few = Load {
         flows: 7,
         ..load("1", "100us")
@@ -246,7 +246,7 @@ fn flows_come_in_turn_with_their_numbers() {
 }
 
 #[test]
-fn destinations_are_met_evenly_and_from_every_port() {
+fn destinations_are_used_evenly_from_every_port() {
     let prefixes: Vec<Prefix> = ["10.1.0.0/16", "10.2.0.0/16", "192.0.2.0/24"]
         .map(|text| text.parse().unwrap())
         .to_vec();
@@ -278,7 +278,7 @@ fn parsed(frame: &[u8]) -> (FrameKind, SlicedPacket<'_>) {
 }
 
 #[test]
-fn every_kind_is_what_it_says() {
+fn frames_of_every_kind_are_valid() {
     let special = Special {
         tcp: "0.05".parse().unwrap(),
         icmp: "0.05".parse().unwrap(),
@@ -411,7 +411,7 @@ impl Destination for etherparse::Ipv4Slice<'_> {
 }
 
 #[test]
-fn one_seed_is_one_traffic() {
+fn same_seed_gives_the_same_traffic() {
     let first = Load {
         arrivals: Arrivals::Poisson,
         size: Sizes::imix(),
@@ -439,7 +439,7 @@ fn one_seed_is_one_traffic() {
 }
 
 #[test]
-fn ports_of_a_random_phase_begin_at_other_moments() {
+fn random_phase_changes_the_start_of_each_port() {
     let even = load("0.7", "1ms");
     let lines = ports(3, GIGABIT);
     let starts = |load: &Load| {
@@ -463,7 +463,7 @@ fn ports_of_a_random_phase_begin_at_other_moments() {
 }
 
 #[test]
-fn a_load_is_written_and_read() {
+fn load_round_trips_through_json() {
     let text = r#"{
         "rate": 0.33, "arrivals": "bursts", "burst": 4, "size": [{"bytes": 64, "weight": 3}, {"bytes": 512}],
         "flows": 9, "sources": "10.9.0.0/16", "destinations": ["10.1.0.0/16"], "spread": [1, 2], "ttl": 9,
@@ -555,7 +555,7 @@ fn impossible_loads_are_refused_with_the_reason() {
 }
 
 #[test]
-fn headers_that_need_room_count_in_the_rate() {
+fn long_headers_count_in_the_rate() {
     let special = Special {
         options: "0.5".parse().unwrap(),
         tcp: "0.5".parse().unwrap(),
@@ -638,7 +638,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_frame_comes_on_a_busy_line_and_all_are_whole(
+    fn frames_never_overlap_and_are_all_valid(
         load in any_load(),
         rates in prop::collection::vec(10_000_000u64..11_000_000_000, 1..5),
     ) {

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_come_in_turn_and_end() {
+    fn flows_take_turns_and_end() {
         let mut turns = turns(Interleave::Turn, 2);
         let drawn: Vec<_> = (0..8)
             .map(|_| turns.next(FrameKind::Plain))
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_flows_are_equally_likely_and_count_their_own_frames() {
+    fn drawn_flows_are_uniform_and_numbered_separately() {
         for flow_packets in [0, 10] {
             let mut turns = turns(Interleave::Random, flow_packets);
             let mut seen = [0u64; 3];
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn interleave_names_round_trip() {
         for way in [Interleave::Turn, Interleave::Random] {
             assert_eq!(way.to_string().parse(), Ok(way));
         }

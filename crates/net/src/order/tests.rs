@@ -27,7 +27,7 @@ fn tcp(order: &OrderMeasures) -> [u64; 5] {
 }
 
 #[test]
-fn packets_in_order_have_nothing_to_count() {
+fn packets_in_order_have_zero_counts() {
     for numbers in [vec![], vec![7], (0..1000).collect(), vec![3, 5, 6, 20]] {
         let order = order_of(&numbers);
         assert_eq!(order.packets, numbers.len() as u64);
@@ -45,7 +45,7 @@ fn packets_in_order_have_nothing_to_count() {
 }
 
 #[test]
-fn the_counts_of_retransmissions_differ() {
+fn retransmission_counters_differ() {
     // One packet behind four others: a fast retransmit, then one more repetition.
     assert_eq!(tcp(&order_of(&[1, 2, 3, 4, 0])), [4, 1, 2, 2, 1]);
     // Reversed: only the last one is expected, four are late, two of them by at least three.
@@ -91,7 +91,7 @@ fn loss_is_not_reordering() {
 }
 
 #[test]
-fn duplicates_are_passed_over() {
+fn duplicates_are_skipped() {
     let order = order_of(&[0, 1, 1, 0, 2, 4, 3, 4, 4]);
     assert_eq!((order.packets, order.duplicates), (5, 4));
     assert_eq!(tcp(&order), [1, 0, 0, 0, 0]);
@@ -99,7 +99,7 @@ fn duplicates_are_passed_over() {
 }
 
 #[test]
-fn extents_and_degrees_after_rfc_4737() {
+fn extents_and_degrees_follow_rfc_4737() {
     // A packet late by three, all three directly before it being later ones.
     let order = order_of(&[0, 1, 2, 4, 5, 6, 3, 7]);
     assert_eq!((order.reordered, order.extents.largest), (1, 3));
@@ -124,7 +124,7 @@ fn the_reorder_density_of_a_late_packet() {
 }
 
 #[test]
-fn a_packet_that_comes_much_too_early_is_as_good_as_lost() {
+fn packet_beyond_the_threshold_counts_as_lost() {
     let mut numbers: Vec<u64> = (0..20).filter(|&n| n != 15).collect();
     numbers.insert(2, 15);
     let order = order_within(&numbers, 3);
@@ -133,7 +133,7 @@ fn a_packet_that_comes_much_too_early_is_as_good_as_lost() {
 }
 
 #[test]
-fn uncounted_packets_are_still_compared_with() {
+fn uncounted_packets_still_affect_later_ones() {
     let mut left = Sequences::counted();
     for number in [0, 2, 3, 4] {
         left.note(0, number);
@@ -154,7 +154,7 @@ fn uncounted_packets_are_still_compared_with() {
 }
 
 #[test]
-fn flows_add_up() {
+fn flow_counts_add_up_to_the_total() {
     let mut left = Sequences::counted();
     for (flow, number) in [(0, 1), (1, 0), (0, 0), (1, 1), (2, 2), (2, 0)] {
         left.note(flow, number);
@@ -180,7 +180,7 @@ fn flows_add_up() {
 }
 
 #[test]
-fn counters_have_names() {
+fn counter_names_round_trip() {
     for counter in Counter::ALL {
         assert_eq!(counter.name().parse(), Ok(counter));
         let json = serde_json::to_value(counter).unwrap();
@@ -191,7 +191,7 @@ fn counters_have_names() {
 }
 
 #[test]
-fn orders_are_read_as_they_are_written() {
+fn order_measures_round_trip_through_json() {
     let order = order_of(&[0, 3, 4, 1, 2, 5]);
     let text = serde_json::to_string(&order).unwrap();
     assert_eq!(serde_json::from_str::<OrderMeasures>(&text).unwrap(), order);

@@ -26,7 +26,7 @@ mod tests {
     use super::{line_end_ps, line_free_ps};
 
     #[test]
-    fn a_frame_keeps_the_line_for_its_bits_and_the_gap() {
+    fn frame_occupies_the_line_for_its_bits_and_the_gap() {
         assert_eq!(line_end_ps(5, 60, 1_000_000_000), 576_005);
         assert_eq!(line_free_ps(5, 60, 1_000_000_000), 672_005);
         // A bit is not a whole number of picoseconds.

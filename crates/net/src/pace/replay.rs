@@ -81,7 +81,7 @@ enum StoredData {
 }
 
 /// Number of bytes that suffice to recognise a capture.
-const BEGINNING: u64 = 64 * 1024;
+const DETECTION_BYTES: u64 = 64 * 1024;
 
 impl Stored {
     fn new(path: &Path, options: CaptureOptions, recorded: bool) -> Result<Self, CaptureError> {
@@ -97,7 +97,7 @@ impl Stored {
         } else {
             let mut beginning = Vec::new();
             file.by_ref()
-                .take(BEGINNING)
+                .take(DETECTION_BYTES)
                 .read_to_end(&mut beginning)
                 .map_err(failed)?;
             // An input that is not a capture may be endless.
@@ -200,7 +200,7 @@ impl Replay {
         pace: Pace,
     ) -> Result<Replay, ReplayError> {
         let placing = Placing::new(ports, assignment, pace)?;
-        let mut looked = placing.clone();
+        let mut scan_placing = placing.clone();
         let mut reader = file.read()?;
         reader.check_lines(ports)?;
         let mut interface_frames = Vec::new();
@@ -211,7 +211,7 @@ impl Replay {
                 interface_frames.resize(interface + 1, 0);
             }
             interface_frames[interface] += 1;
-            looked.place(index, &frame, seen_ps)?;
+            scan_placing.place(index, &frame, seen_ps)?;
         }
         interface_frames.resize(reader.interfaces().len(), 0);
         let survey = Survey {
@@ -222,7 +222,7 @@ impl Replay {
             by_interface: assignment == PortAssignment::ByInterface,
             notes: reader.notes(),
             recording: reader.recording(),
-            plan: looked.plan,
+            plan: scan_placing.plan,
         };
         Ok(Replay {
             file,

@@ -51,7 +51,7 @@ fn datagram(source: u8, destination: u8, ports: (u16, u16), fragment: u16) -> Fr
 }
 
 #[test]
-fn trace_times_are_starts_and_speed_divides_them() {
+fn trace_times_are_scaled_by_the_speed() {
     let frames = [
         frame(0, 0, 60),
         frame(3_000, 0, 1514),
@@ -80,7 +80,7 @@ fn trace_times_are_starts_and_speed_divides_them() {
 }
 
 #[test]
-fn a_frame_waits_for_the_one_before_it_and_the_gap() {
+fn frame_waits_for_the_previous_one_and_the_gap() {
     let frames = [frame(0, 0, 1514), frame(1_000, 0, 60), frame(50_000, 0, 60)];
     let plan = schedule(
         &frames,
@@ -121,7 +121,7 @@ fn short_frames_take_the_time_of_sixty_bytes() {
 }
 
 #[test]
-fn minimum_frames_at_line_pace_come_at_the_rate_that_everybody_knows() {
+fn minimum_frames_at_line_pace_arrive_at_line_rate() {
     // A rate whose bit time is not a whole number of picoseconds must not drift: OC-12's 622.08 Mbit/s.
     for rate in [1_000_000_000u64, 622_080_000] {
         let frames = vec![frame(0, 0, 60); 100_001];
@@ -163,7 +163,7 @@ fn a_rate_is_shared_by_the_ports_and_limited_by_the_line() {
 }
 
 #[test]
-fn frames_go_where_the_assignment_says() {
+fn frames_go_to_the_assigned_port() {
     let frames = [
         frame(0, 0, 60),
         frame(0, 1, 60),
@@ -187,7 +187,7 @@ fn frames_go_where_the_assignment_says() {
 }
 
 #[test]
-fn flows_stay_together_and_spread() {
+fn flow_assignment_keeps_flows_together_and_spreads_them() {
     let ports = [GIGABIT; 4];
     let port_of = |frame: Frame| {
         schedule(&[frame], &ports, PortAssignment::ByFlow, Pace::Line)
@@ -246,7 +246,7 @@ fn impossible_requests_are_refused_with_the_reason() {
 }
 
 #[test]
-fn the_extremes_of_the_types_do_not_overflow() {
+fn extreme_times_and_rates_do_not_overflow() {
     let fastest = [PortLine {
         bits_per_second: 1 << 58,
     }];
@@ -262,7 +262,7 @@ fn the_extremes_of_the_types_do_not_overflow() {
 }
 
 #[test]
-fn paces_read_and_print() {
+fn paces_parse_and_print() {
     let rate = |numerator| Pace::Rate {
         packets_per_second: Ratio::new(numerator, 1).unwrap(),
     };
@@ -289,7 +289,7 @@ fn paces_read_and_print() {
 }
 
 #[test]
-fn assignments_read_and_print() {
+fn assignments_parse_and_print() {
     for text in ["interface", "round-robin", "flow", "0", "17"] {
         assert_eq!(text.parse::<PortAssignment>().unwrap().to_string(), text);
     }

@@ -57,7 +57,7 @@ impl RecordingHead {
     }
 
     /// Whether the comment of a header marks the file as a recording.
-    pub(crate) fn is_one(comment: &str) -> bool {
+    pub(crate) fn is_recording_comment(comment: &str) -> bool {
         comment.lines().next() == Some(TITLE)
     }
 

@@ -95,7 +95,10 @@ impl RecordingReader {
                 return Err(foreign("its header is not whole"));
             }
         };
-        if !comment.as_deref().is_some_and(RecordingHead::is_one) {
+        if !comment
+            .as_deref()
+            .is_some_and(RecordingHead::is_recording_comment)
+        {
             return Err(foreign("its header does not say so"));
         }
         let head = { RecordingHead::read(&comment.unwrap_or_default()) }

@@ -26,11 +26,11 @@ const ETHERNET: u16 = 1;
 /// Destination of a recording.
 trait Medium: Write + Send {
     /// Truncates the file to this many bytes and continues writing there.
-    fn cut(&mut self, bytes: u64) -> io::Result<()>;
+    fn truncate_to(&mut self, bytes: u64) -> io::Result<()>;
 }
 
 impl Medium for File {
-    fn cut(&mut self, bytes: u64) -> io::Result<()> {
+    fn truncate_to(&mut self, bytes: u64) -> io::Result<()> {
         self.set_len(bytes)?;
         self.seek(SeekFrom::Start(bytes)).map(drop)
     }
@@ -182,7 +182,7 @@ impl RecordingWriter {
             return Ok(());
         };
         self.failure = Some((error.kind(), error.to_string()));
-        self.file.cut(self.written)?;
+        self.file.truncate_to(self.written)?;
         Err(error)
     }
 

@@ -64,7 +64,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_cut_anywhere_gives_its_whole_frames_or_says_that_it_is_cut() {
+fn truncated_file_gives_whole_frames_or_a_truncation_error() {
     for file in [classic(), next_generation()] {
         let whole = Capture::from_bytes("cut.pcap", &file).unwrap();
         let mut clean_ends = 0;
@@ -104,7 +104,7 @@ fn a_file_cut_anywhere_gives_its_whole_frames_or_says_that_it_is_cut() {
 }
 
 #[test]
-fn a_gzipped_file_cut_anywhere_says_that_it_is_cut() {
+fn truncated_gzip_is_reported() {
     let file = gzipped(&next_generation());
     for length in 2..file.len() {
         match Capture::from_bytes("cut.pcap.gz", &file[..length]) {
@@ -117,7 +117,7 @@ fn a_gzipped_file_cut_anywhere_says_that_it_is_cut() {
 }
 
 #[test]
-fn the_message_of_a_cut_file_says_where_and_what_to_do() {
+fn truncation_error_gives_position_and_advice() {
     let file = classic();
     let message = Capture::from_bytes("cut.pcap", &file[..24 + 76 + 77 + 20])
         .unwrap_err()
@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn random_bytes_are_an_error_with_the_path(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_are_refused_with_the_path(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         // ERF has no magic number: a few random bytes can form a valid record.
         match Capture::from_bytes("some/where.pcap", &bytes) {
             Err(error) => prop_assert!(error.to_string().contains("some/where.pcap")),
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_behind_a_good_beginning_never_panic(
+    fn random_bytes_after_a_valid_header_never_panic(
         start in 0usize..5,
         bytes in prop::collection::vec(any::<u8>(), 0..400),
     ) {

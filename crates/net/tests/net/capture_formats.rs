@@ -20,7 +20,7 @@ fn times(capture: &Capture) -> Vec<u64> {
 }
 
 #[test]
-fn classic_files_of_both_byte_orders_and_resolutions() {
+fn classic_files_of_both_byte_orders_and_resolutions_are_read() {
     for order in ORDERS {
         for (magic, unit_ns) in [(MICROSECONDS, 1000), (NANOSECONDS, 1)] {
             let mut file = classic_header(order, magic, 1);
@@ -58,7 +58,7 @@ fn classic_files_of_both_byte_orders_and_resolutions() {
 }
 
 #[test]
-fn a_capture_without_frames_is_a_capture() {
+fn capture_without_frames_is_valid() {
     assert_eq!(
         read(&classic_header(Order::Little, MICROSECONDS, 1)).frames,
         []
@@ -75,7 +75,7 @@ fn frames_longer_than_the_snap_length_in_the_header_are_kept() {
 }
 
 #[test]
-fn times_that_go_back_are_raised_and_counted() {
+fn backward_times_are_clamped_and_counted() {
     let mut file = classic_header(Order::Little, NANOSECONDS, 1);
     for (seconds, fraction) in [
         (10, 500),
@@ -198,7 +198,7 @@ fn several_interfaces_have_their_own_resolutions() {
 }
 
 #[test]
-fn sections_may_change_byte_order_and_interfaces_with_a_name_are_recognised() {
+fn named_interfaces_are_matched_across_sections_and_byte_orders() {
     let named = |order, name: &[u8]| interface(order, 1, 0, &[option(order, IF_NAME, name)]);
     let file = [
         section(Order::Little),
@@ -226,7 +226,7 @@ fn sections_may_change_byte_order_and_interfaces_with_a_name_are_recognised() {
 }
 
 #[test]
-fn interfaces_of_one_section_stay_apart_even_with_one_name() {
+fn same_named_interfaces_of_a_section_stay_distinct() {
     let order = Order::Little;
     let twin = interface(order, 1, 0, &[option(order, IF_NAME, b"eth0")]);
     let file = [
@@ -242,7 +242,7 @@ fn interfaces_of_one_section_stay_apart_even_with_one_name() {
 }
 
 #[test]
-fn twins_keep_their_ports_in_later_sections() {
+fn same_named_interfaces_keep_their_ports_across_sections() {
     let order = Order::Little;
     let named = |name: &[u8]| interface(order, 1, 0, &[option(order, IF_NAME, name)]);
     let [a, b] = [named(b"a"), named(b"b")];
@@ -279,7 +279,7 @@ fn a_section_may_describe_many_interfaces() {
 }
 
 #[test]
-fn simple_packets_take_the_time_of_the_frame_before() {
+fn simple_packets_take_the_time_of_the_previous_frame() {
     let order = Order::Big;
     let file = [
         section(order),
@@ -327,7 +327,7 @@ fn old_packet_blocks_are_read() {
 }
 
 #[test]
-fn blocks_that_do_not_matter_are_passed_over_even_if_damaged() {
+fn irrelevant_blocks_are_skipped_even_if_damaged() {
     let order = Order::Little;
     let file = [
         section(order),
@@ -371,7 +371,7 @@ fn a_frame_check_sequence_is_removed() {
 }
 
 #[test]
-fn other_link_types_are_named_with_what_to_do() {
+fn other_link_types_are_refused_with_advice() {
     for (link, name, advice) in [
         (113, "LINUX_SLL (113)", "\"any\" device"),
         (276, "LINUX_SLL2 (276)", "`--link` frames"),
@@ -410,7 +410,7 @@ fn other_link_types_are_named_with_what_to_do() {
 
 /// As in every common capture reader.
 #[test]
-fn a_time_with_a_second_or_more_beside_its_seconds_is_carried_over() {
+fn fractions_of_a_second_or_more_are_carried_over() {
     let order = Order::Big;
     for (magic, fraction) in [(MICROSECONDS, 1_250_000), (NANOSECONDS, 1_250_000_000)] {
         let mut file = classic_header(order, magic, 1);
@@ -422,7 +422,7 @@ fn a_time_with_a_second_or_more_beside_its_seconds_is_carried_over() {
 }
 
 #[test]
-fn damaged_records_are_named_with_frame_and_place() {
+fn damaged_records_are_reported_with_frame_and_position() {
     let order = Order::Little;
     let mut good = classic_header(order, MICROSECONDS, 1);
     good.extend(classic_record(order, 1, 0, 60, &frame(1, 60)));
@@ -484,7 +484,7 @@ fn damaged_records_are_named_with_frame_and_place() {
 }
 
 #[test]
-fn resolutions_finer_than_a_nanosecond_are_cut_to_it() {
+fn resolutions_finer_than_a_nanosecond_are_truncated() {
     for order in ORDERS {
         for (resolution, per_second) in [(12, 1e12), (10, 1e10), (0x9e, 2f64.powi(30))] {
             let options = [option(order, IF_TSRESOL, &[resolution])];
@@ -504,7 +504,7 @@ fn resolutions_finer_than_a_nanosecond_are_cut_to_it() {
 }
 
 #[test]
-fn options_that_are_not_as_they_should_be_are_noted_and_matter_to_no_frame() {
+fn malformed_options_are_noted_and_ignored() {
     let order = Order::Little;
     // A resolution of two bytes is ignored: these are microseconds.
     let odd = [
@@ -560,7 +560,7 @@ fn options_that_are_not_as_they_should_be_are_noted_and_matter_to_no_frame() {
 }
 
 #[test]
-fn a_packet_says_itself_how_long_its_fcs_is() {
+fn per_packet_fcs_length_overrides_the_interface() {
     for order in ORDERS {
         let packet = |fcs: u32, length: usize| {
             let mut body = Vec::new();
@@ -593,7 +593,7 @@ fn a_packet_says_itself_how_long_its_fcs_is() {
 }
 
 #[test]
-fn what_is_longer_than_it_was_on_the_wire_is_cut() {
+fn overlong_frames_are_cut_to_the_wire_length() {
     let order = Order::Little;
     let mut classic = classic_header(order, MICROSECONDS, 1);
     classic.extend(classic_record(order, 1, 0, 54, &frame(1, 60)));
@@ -617,7 +617,7 @@ fn what_is_longer_than_it_was_on_the_wire_is_cut() {
 }
 
 #[test]
-fn files_that_are_no_captures_are_recognised() {
+fn files_other_than_captures_are_recognised() {
     for (bytes, hint) in [
         (&b""[..], "empty"),
         (&b"hello, this is a text file\n"[..], "text"),
@@ -639,7 +639,7 @@ fn files_that_are_no_captures_are_recognised() {
 }
 
 #[test]
-fn losses_that_a_capture_counts_itself_are_noted() {
+fn drop_counts_in_a_capture_are_noted() {
     for order in ORDERS {
         let with_drops = |drops: &[u8]| {
             let mut body = Vec::new();
@@ -676,7 +676,7 @@ fn losses_that_a_capture_counts_itself_are_noted() {
 }
 
 #[test]
-fn a_file_of_fewer_bytes_than_any_header_is_called_so() {
+fn file_shorter_than_any_header_is_reported() {
     for (bytes, said) in [
         (&b"\n"[..], "it has only 1 byte;"),
         (b"\x0a\x0d\x0d", "it has only 3 bytes;"),

@@ -25,7 +25,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn gzip_in_one_or_several_members() {
+fn gzip_with_one_or_several_members_is_read() {
     let mut file = classic_header(Order::Little, MICROSECONDS, 1);
     file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
     let more = classic_record(Order::Little, 2, 0, 60, &frame(2, 60));
@@ -38,7 +38,7 @@ fn gzip_in_one_or_several_members() {
 }
 
 #[test]
-fn what_stands_behind_compressed_data_is_left_alone() {
+fn bytes_after_compressed_data_are_ignored() {
     let mut file = classic_header(Order::Little, MICROSECONDS, 1);
     file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
     for behind in [&[0; 20][..], &[0; 3], b"signature"] {
@@ -51,7 +51,7 @@ fn what_stands_behind_compressed_data_is_left_alone() {
 }
 
 #[test]
-fn zstd_in_one_or_several_frames() {
+fn zstd_with_one_or_several_frames_is_read() {
     let mut file = classic_header(Order::Little, MICROSECONDS, 1);
     file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
     let more = classic_record(Order::Little, 2, 0, 60, &frame(2, 60));

@@ -22,7 +22,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_bytes_are_those_of_a_little_endian_nanosecond_pcap() {
+fn sink_writes_a_little_endian_nanosecond_pcap() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.pcap");
     let mut sink = create(&path).unwrap();
@@ -44,7 +44,7 @@ fn the_bytes_are_those_of_a_little_endian_nanosecond_pcap() {
 }
 
 #[test]
-fn an_unfinished_file_leaves_nothing_and_spares_the_older_one() {
+fn unfinished_sink_leaves_no_file_and_keeps_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.pcap");
     fs::write(&path, b"older").unwrap();
@@ -67,7 +67,7 @@ fn an_unfinished_file_leaves_nothing_and_spares_the_older_one() {
 }
 
 #[test]
-fn two_sinks_for_one_name_do_not_meet() {
+fn two_sinks_for_one_name_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.pcap");
     let mut first = create(&path).unwrap();
@@ -81,7 +81,7 @@ fn two_sinks_for_one_name_do_not_meet() {
 }
 
 #[test]
-fn frames_that_do_not_fit_the_format_are_an_error() {
+fn frames_unfit_for_the_format_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = create(&folder.path().join("out.pcap")).unwrap();
     assert!(
@@ -122,7 +122,7 @@ fn links_and_devices_are_not_replaced() {
 
 proptest! {
     #[test]
-    fn captures_are_read_as_they_were_written(
+    fn captures_round_trip(
         start in 0u64..4_000_000_000_000_000_000,
         frames in prop::collection::vec((0u64..10_000_000_000, prop::collection::vec(any::<u8>(), 0..200)), 1..20),
     ) {

@@ -124,7 +124,7 @@ fn erf_variants_and_extension_headers_are_read() {
 }
 
 #[test]
-fn erf_lengths_that_differ_cut_or_snap() {
+fn mismatched_erf_lengths_are_trimmed_or_noted_as_truncated() {
     let snapped = raw(
         TIME,
         (2, 0),
@@ -144,7 +144,7 @@ fn erf_lengths_that_differ_cut_or_snap() {
 }
 
 #[test]
-fn erf_that_is_damaged_is_refused_with_the_place() {
+fn damaged_erf_is_refused_with_its_position() {
     let good = ethernet(TIME, 0, 0, &frame(1, 60));
     // Cut at each byte: whole records, or the record that is cut.
     for cut in 1..good.len() {

@@ -147,7 +147,7 @@ fn any_numbers() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(0u64..50, 0..60)
 }
 
-fn anything() -> impl Strategy<Value = Vec<u64>> {
+fn any_order() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![delayed(), shuffled(), any_numbers()]
 }
 
@@ -155,7 +155,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn the_metrics_are_what_they_are_defined_as(numbers in anything(), threshold in 0u64..20) {
+    fn metrics_match_their_definitions(numbers in any_order(), threshold in 0u64..20) {
         prop_assert_eq!(measured(&numbers, threshold), model(&numbers, threshold));
     }
 
@@ -173,7 +173,7 @@ proptest! {
 
     #[test]
     fn duplicates_do_not_change_the_order(
-        numbers in anything(),
+        numbers in any_order(),
         again in prop::collection::vec((any::<prop::sample::Index>(), 0usize..30), 0..10),
     ) {
         let distinct = without_duplicates(&numbers);
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn counts_agree_with_each_other(numbers in anything(), threshold in 0u64..20) {
+    fn counts_agree_with_each_other(numbers in any_order(), threshold in 0u64..20) {
         let order = measured(&numbers, threshold);
         prop_assert_eq!(order.degrees.values().sum::<u64>(), order.reordered);
         prop_assert_eq!(order.held.values().sum::<u64>(), order.packets);
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_told_or_left_out(
+    fn any_bytes_are_identified_consistently(
         ends in prop::collection::vec(any::<u8>(), 0..90),
         kind in prop_oneof![Just([8, 0, 0x45]), Just([0x86, 0xdd, 0x60]), Just([8, 6, 0])],
         protocol in prop_oneof![Just(6), Just(17), Just(253), any::<u8>()],
@@ -238,7 +238,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_is_the_sum_of_its_parts(numbers in anything(), cut in any::<prop::sample::Index>()) {
+    fn counts_before_and_after_a_cut_add_up(numbers in any_order(), cut in any::<prop::sample::Index>()) {
         let cut = cut.index(numbers.len() + 1);
         let threshold = 200;
         let (before, after) = numbers.split_at(cut);

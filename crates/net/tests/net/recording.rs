@@ -66,7 +66,7 @@ proptest! {
 
     /// Each frame begins in its original cycle and ends where it ended, for every clock.
     #[test]
-    fn recordings_give_the_cycles_back(
+    fn recordings_replay_at_the_original_cycles(
         hertz in 100_000_000_u64..2_000_000_000,
         wanted in prop::collection::vec((0_u8..2, 0_u64..5_000, 60_usize..1514), 3..40),
     ) {
@@ -102,7 +102,7 @@ proptest! {
 }
 
 #[test]
-fn recordings_that_are_cut_off_end_behind_the_last_whole_block() {
+fn truncated_recordings_end_after_the_last_whole_block() {
     let frames = [(0, 100, 61), (1, 200, 60), (0, 9_000, 100)];
     let (folder, path) = recorded(600_000_000, &frames, true);
     let whole = std::fs::read(&path).unwrap();
@@ -139,7 +139,7 @@ fn recordings_that_are_cut_off_end_behind_the_last_whole_block() {
 }
 
 #[test]
-fn recordings_that_do_not_fit_are_refused() {
+fn mismatched_recordings_are_refused() {
     let frames = [(0, 100, 61), (1, 200, 60), (0, 9_000, 100)];
     let (folder, path) = recorded(600_000_000, &frames, true);
     let by_interface = PortAssignment::ByInterface;
@@ -190,7 +190,7 @@ fn recordings_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn recordings_are_captures_of_their_frames_at_other_paces() {
+fn recordings_can_be_read_as_captures() {
     let frames = [(0, 600, 61), (1, 1200, 60), (0, 9_000, 100)];
     let (_folder, path) = recorded(600_000_000, &frames, true);
     let capture = Capture::open(&path).unwrap();
@@ -202,7 +202,7 @@ fn recordings_are_captures_of_their_frames_at_other_paces() {
 }
 
 #[test]
-fn bytes_of_recordings_that_are_changed_never_panic() {
+fn corrupted_recordings_never_panic() {
     let frames = [(0, 100, 61), (1, 200, 60), (0, 9_000, 100)];
     let (folder, path) = recorded(600_000_000, &frames, true);
     let whole = std::fs::read(&path).unwrap();

@@ -60,7 +60,7 @@ fn packets_without_ethernet_headers_are_framed_on_request() {
 }
 
 #[test]
-fn a_replay_is_the_schedule_of_the_whole_capture() {
+fn streamed_replay_equals_the_schedule_of_the_capture() {
     let lines = [1_000_000_000, 100_000_000, 622_080_000]
         .map(|bits_per_second| PortLine { bits_per_second });
     for name in [
@@ -108,7 +108,7 @@ fn a_replay_is_the_schedule_of_the_whole_capture() {
 }
 
 #[test]
-fn mistakes_in_a_file_are_reported_before_its_frames() {
+fn file_errors_are_reported_before_any_frame() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.pcap");
     let whole = std::fs::read(traces().join("mixed.pcap")).unwrap();
@@ -150,7 +150,7 @@ fn mistakes_in_a_file_are_reported_before_its_frames() {
 }
 
 #[test]
-fn a_file_that_shrinks_after_the_look_through_ends_with_an_error() {
+fn file_that_shrinks_after_the_survey_gives_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shrinks.pcap");
     let whole = std::fs::read(traces().join("mixed.pcap")).unwrap();
@@ -196,7 +196,7 @@ impl Read for Endless {
 }
 
 #[test]
-fn a_reader_reads_no_further_than_it_must() {
+fn reader_reads_ahead_only_within_its_buffer() {
     let file = std::fs::read(traces().join("mixed.pcap")).unwrap();
     let captured = u32::from_le_bytes(*file[32..].first_chunk().unwrap()) as usize;
     let read = Arc::new(AtomicU64::new(0));

@@ -27,7 +27,7 @@ fn table() -> BTreeMap<String, Vec<u64>> {
 }
 
 #[test]
-fn every_capture_has_a_row_and_every_row_is_right() {
+fn readme_table_matches_the_captures() {
     let rows = table();
     let mut files: Vec<String> = fs::read_dir(traces())
         .unwrap()

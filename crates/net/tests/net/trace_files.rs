@@ -17,7 +17,7 @@ fn ports() -> Vec<CapturePort> {
 }
 
 #[test]
-fn ports_and_nanoseconds_come_back() {
+fn ports_and_nanoseconds_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     for (name, format) in [
         ("a.pcapng", "pcapng"),
@@ -59,7 +59,7 @@ fn ports_and_nanoseconds_come_back() {
 }
 
 #[test]
-fn names_tell_the_form() {
+fn capture_form_follows_the_file_name() {
     let form = |name: &str| CaptureForm::of_name(Path::new(name));
     assert_eq!(form("x/a.PCAP"), Some(CaptureForm::Pcap));
     assert_eq!(form("a.b.pcapng.gz"), Some(CaptureForm::PcapNg));
@@ -70,7 +70,7 @@ fn names_tell_the_form() {
 }
 
 #[test]
-fn a_sink_that_is_given_up_leaves_nothing() {
+fn abandoned_sink_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.pcapng.gz");
     let mut sink = TraceSink::create(&path, CaptureForm::PcapNg, &ports()).unwrap();
@@ -81,7 +81,7 @@ fn a_sink_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
-fn a_census_finds_what_a_load_has() {
+fn census_matches_the_generated_load() {
     let share = || "0.1".parse().unwrap();
     let load = Load {
         rate: Some("1".parse().unwrap()),

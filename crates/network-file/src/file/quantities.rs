@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_have_the_units_of_all_quantities() {
+    fn queue_limits_accept_standard_units() {
         let of = |text| limit(text).ok();
         assert_eq!(of("1GB"), Some(LimitText::Bytes(1_000_000_000)));
         assert_eq!(of("2 kpackets"), Some(LimitText::Packets(2_000)));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_not_rounded_to_nothing() {
+    fn nonzero_share_is_not_rounded_to_zero() {
         assert_eq!(share(0.0, 1.0), Ok(0));
         assert_eq!(share(1e-6, 1.0), Ok(1));
         let why = share(1e-7, 1.0).unwrap_err();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_is_a_time_or_of_round_trips() {
+    fn spread_is_a_time_or_a_number_of_round_trips() {
         let plain = Quantities { scale: 1 };
         assert_eq!(plain.spread("3ms"), Ok(Spread::Time(3_000_000_000)));
         let half = plain.spread("0.5rtt");

@@ -44,7 +44,7 @@ fn ready(file: &NetworkFile) -> Network {
     Network::new(outside, systems).expect("chips")
 }
 
-fn go_on() -> ControlFlow<()> {
+fn never_interrupt() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -162,7 +162,7 @@ fn assert_bypassed(chip: &str, model: &str, least: f64) {
         let mut network = ready(&file);
         let begin = network.outside().counters();
         network
-            .run_to(file.until, &mut NoTap, &go_on)
+            .run_to(file.until, &mut NoTap, &never_interrupt)
             .expect("no fault");
         let results = Results::of(&file, &network, &begin);
         let flows = results.flows.iter().map(|flow| flow.completion_s);
@@ -203,11 +203,11 @@ fn assert_alike<const N: usize>(
             file.reseed(seed);
             let mut network = ready(&file);
             network
-                .run_to(file.from, &mut NoTap, &go_on)
+                .run_to(file.from, &mut NoTap, &never_interrupt)
                 .expect("no fault");
             let begin = network.outside().counters();
             network
-                .run_to(file.until, &mut NoTap, &go_on)
+                .run_to(file.until, &mut NoTap, &never_interrupt)
                 .expect("no fault");
             let results = Results::of(&file, &network, &begin);
             for (all, value) in all.iter_mut().zip(of(&results)) {

@@ -31,7 +31,7 @@ fn chain_of(name: &str, routers: usize) -> NetworkFile {
 
 /// The routers resolve each other by ARP, in separate networks.
 #[test]
-fn a_chain_of_routers_that_ask_by_arp_leads_through() {
+fn chain_of_arp_routers_forwards() {
     let one = chain_of("forward/arp.toml", 1);
     through_routers(network_of(&one), 1, MILLISECOND);
     let three = chain_of("forward/arp.toml", 3);
@@ -42,7 +42,7 @@ fn a_chain_of_routers_that_ask_by_arp_leads_through() {
 
 /// Frames are addressed to the port at which they arrive, which microcode may check.
 #[test]
-fn a_chain_of_routers_with_known_neighbours_leads_both_ways() {
+fn chain_with_configured_neighbours_forwards_both_ways() {
     let strict = ["me.0.define={}"];
     let file = chain_with("forward", 2, &strict).unwrap_or_else(|problems| panic!("{problems}"));
     let mut network = network_of(&file);
@@ -62,7 +62,7 @@ fn a_chain_of_routers_with_known_neighbours_leads_both_ways() {
 }
 
 #[test]
-fn links_of_a_chain_have_the_delay_and_addresses_that_are_left() {
+fn chain_links_get_the_delay_and_unused_addresses() {
     let set = ["chain.delay=5us", "port.2.address=172.31.7.1/24"];
     let file = chain_with("forward", 3, &set).unwrap_or_else(|problems| panic!("{problems}"));
     let delays: Vec<_> = { file.topology.links.iter() }
@@ -81,7 +81,7 @@ fn links_of_a_chain_have_the_delay_and_addresses_that_are_left() {
 }
 
 #[test]
-fn a_chain_is_refused_where_it_could_not_lead_through() {
+fn chain_without_ports_or_free_addresses_is_refused() {
     let told = |name: &str, set: &[&str]| match chain_with(name, 2, set) {
         Ok(_) => String::new(),
         Err(problems) => problems.to_string(),

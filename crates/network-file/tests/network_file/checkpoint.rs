@@ -110,7 +110,7 @@ fn fresh(file: &NetworkFile, threads: usize) -> Network {
         .with_threads(threads)
 }
 
-fn go_on() -> ControlFlow<()> {
+fn never_interrupt() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -146,8 +146,10 @@ fn restored(file: &NetworkFile, threads: usize, bytes: &[u8]) -> Network {
 /// Runs to the end and returns all counts.
 fn end(file: &NetworkFile, mut network: Network, seen: &mut Seen) -> String {
     let begin = fresh(file, 1).outside().counters();
-    network.run_to(file.until, seen, &go_on).expect("no fault");
-    network.end(seen, &go_on).expect("no fault");
+    network
+        .run_to(file.until, seen, &never_interrupt)
+        .expect("no fault");
+    network.end(seen, &never_interrupt).expect("no fault");
     let results = Results::of(file, &network, &begin);
     serde_json::to_string(&results).expect("JSON")
 }
@@ -164,12 +166,13 @@ fn check(file: &NetworkFile, times: &[u64]) {
     for (number, part) in times.iter().enumerate() {
         let pause = (u128::from(file.until) * u128::from(*part) / 1_000_000) as Time;
         original
-            .run_to(pause, &mut before, &go_on)
+            .run_to(pause, &mut before, &never_interrupt)
             .expect("no fault");
         let saved = bytes(&mut original);
         if let Some(mut copy) = copy.take() {
             let unread = &mut Seen::default();
-            copy.run_to(pause, unread, &go_on).expect("no fault");
+            copy.run_to(pause, unread, &never_interrupt)
+                .expect("no fault");
             assert!(bytes(&mut copy) == saved, "states differ at {pause} ps");
         }
         let threads = [1, 2, 8][number % 3];
@@ -187,7 +190,7 @@ fn check(file: &NetworkFile, times: &[u64]) {
 }
 
 #[test]
-fn networks_of_models_go_on() {
+fn restored_model_networks_run_identically() {
     for (law, first, second) in [
         ("fifo", "sack", "reno"),
         ("xcp", "xcp", "sack"),
@@ -200,21 +203,21 @@ fn networks_of_models_go_on() {
 }
 
 #[test]
-fn a_chip_among_hosts_goes_on() {
+fn restored_network_with_chip_runs_identically() {
     let file = chip();
     check(&file, &[0, 61_803, 414_214, 732_051]);
 }
 
 /// The core's messages are on the line at the first time and the third, and routes have changed.
 #[test]
-fn messages_under_way_go_on() {
+fn restored_messages_in_flight_arrive_identically() {
     let file = shipped("withdrawn-chip.toml", &["until=3s"]);
     check(&file, &[2_333, 500_000, 668_900]);
 }
 
 /// An interrupted run has chips at times that differ from the rest, and can still be resumed.
 #[test]
-fn a_network_that_was_broken_off_goes_on() {
+fn interrupted_network_resumes_identically() {
     let file = chip();
     let mut seen = Seen::default();
     let results = end(&file, fresh(&file, 1), &mut seen);
@@ -242,7 +245,7 @@ fn a_network_that_was_broken_off_goes_on() {
 }
 
 #[test]
-fn a_state_of_another_network_is_refused() {
+fn snapshot_of_another_network_is_refused() {
     let one = models("fifo", "sack", "reno");
     let mut network = fresh(&one, 1);
     let foreign = |snapshot, file: &NetworkFile| fresh(file, 1).restore(snapshot);
@@ -264,13 +267,13 @@ proptest! {
 
     /// Whatever the bytes, a network accepts or rejects them.
     #[test]
-    fn a_forged_state_is_taken_or_refused(
+    fn corrupted_snapshot_is_refused_or_runs(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 1..6usize), 1..8),
     ) {
         static SAVED: std::sync::LazyLock<(NetworkFile, Vec<u8>)> = std::sync::LazyLock::new(|| {
             let file = models("xcp", "xcp", "sack");
             let mut network = fresh(&file, 1);
-            network.run_to(file.until / 2, &mut Seen::default(), &go_on).expect("no fault");
+            network.run_to(file.until / 2, &mut Seen::default(), &never_interrupt).expect("no fault");
             let saved = bytes(&mut network);
             (file, saved)
         });

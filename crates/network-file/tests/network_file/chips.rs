@@ -70,7 +70,7 @@ fn ready(file: &NetworkFile) -> (Simulation, Vec<System>) {
     (outside, systems)
 }
 
-pub fn go_on() -> ControlFlow<()> {
+pub fn never_interrupt() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -83,9 +83,11 @@ fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
     let begin = network.outside().counters();
     while network.outside().now() < file.until {
         let next = (network.outside().now() + step).min(file.until);
-        network.run_to(next, &mut NoTap, &go_on).expect("no fault");
+        network
+            .run_to(next, &mut NoTap, &never_interrupt)
+            .expect("no fault");
     }
-    network.end(&mut NoTap, &go_on).expect("no fault");
+    network.end(&mut NoTap, &never_interrupt).expect("no fault");
     let results = Results::of(file, &network, &begin);
     serde_json::to_string(&results).expect("JSON")
 }
@@ -100,13 +102,13 @@ fn ran(file: &NetworkFile) -> Network {
     let (outside, systems) = ready(file);
     let mut network = Network::new(outside, systems).expect("chips");
     network
-        .run_to(file.until, &mut NoTap, &go_on)
+        .run_to(file.until, &mut NoTap, &never_interrupt)
         .expect("no fault");
     network
 }
 
 #[test]
-fn neither_threads_nor_steps_change_anything() {
+fn results_do_not_depend_on_threads_or_steps() {
     let file = file(&row(3, &format!("{SACK}{BOTH_WAYS}")));
     let one = results(&file, 1, file.until);
     assert!(one.contains("\"routers\":[{\"name\":\"r0\""));
@@ -126,7 +128,7 @@ fn neither_threads_nor_steps_change_anything() {
 
 /// A chip, and a model in its place with the same latency.
 #[test]
-fn a_chip_is_a_fifo_with_its_latency() {
+fn chip_matches_fifo_model_of_the_same_latency() {
     let chip = counters(&row(1, SACK));
     let delivered = |counters: &NetworkCounters| counters.flows[0].delivered as f64;
     // The window limits the flow, so its rate is one window per round-trip time: that of the links,
@@ -189,7 +191,7 @@ impl LineTap for Starts {
 
 /// The effect of a chain of chips on frames that arrive at the same times.
 #[test]
-fn a_row_of_chips_is_a_chain() {
+fn row_of_chips_matches_a_chain_of_nodes() {
     const UDP: &str = "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"700Mbps\"\npacket = 400\nuntil = \"2ms\"\n";
     let file = file(&row(3, UDP));
     let (outside, systems) = ready(&file);
@@ -200,7 +202,11 @@ fn a_row_of_chips_is_a_chain() {
     // Link 0 is the way in, link 3 the way out.
     let (mut sent, mut left) = (Begins(0, Vec::new()), Begins(6, Vec::new()));
     network
-        .run_to(4 * MILLISECOND, &mut Pair(&mut sent, &mut left), &go_on)
+        .run_to(
+            4 * MILLISECOND,
+            &mut Pair(&mut sent, &mut left),
+            &never_interrupt,
+        )
         .expect("no fault");
     assert!(sent.1.len() > 300);
 
@@ -281,7 +287,7 @@ fn idle_chips_are_skipped() {
             .replace("delay = \"5us\"", &format!("delay = \"{delay}\""));
         let file = file(&text);
         let mut network = ran(&file);
-        network.end(&mut NoTap, &go_on).expect("no fault");
+        network.end(&mut NoTap, &never_interrupt).expect("no fault");
         let (skipped, all) = network.skipped();
         assert_eq!(all, chips as u64 * 12_000_000, "20 ms at 600 MHz");
         let share = skipped as f64 / all as f64;
@@ -292,7 +298,7 @@ fn idle_chips_are_skipped() {
 
 /// Every frame is accounted for: delivered to its host, lost, or in flight.
 #[test]
-fn drops_of_a_chip_are_in_its_counters() {
+fn chip_drops_are_counted() {
     // 1 Gb/s into 100 Mb/s.
     let text = row(1, "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"400Mbps\"\npacket = 1000\nuntil = \"10ms\"\n")
         .replace("microcode/forward", "microcode/router")
@@ -301,7 +307,7 @@ fn drops_of_a_chip_are_in_its_counters() {
     let file = file(&text);
     let begin = ready(&file).0.counters();
     let mut network = ran(&file);
-    network.end(&mut NoTap, &go_on).expect("no fault");
+    network.end(&mut NoTap, &never_interrupt).expect("no fault");
     let results = Results::of(&file, &network, &begin);
     let counters = network.outside().counters();
     let flow = &counters.flows[0];
@@ -334,7 +340,7 @@ fn mistake(text: &str) -> String {
 }
 
 #[test]
-fn mistakes_at_chips_have_places() {
+fn errors_about_chips_have_a_location() {
     let good = row(2, SACK);
     let with = |from: &str, to: &str| {
         let text = good.replacen(from, to, 1);
@@ -401,7 +407,7 @@ fn mistakes_at_chips_have_places() {
 }
 
 #[test]
-fn microcode_that_does_not_assemble_is_told() {
+fn assembly_errors_are_reported() {
     // The source alone lacks the definitions of the router's project.
     let other = "../router/processing/processing.uc";
     let system = "system = \"../../microcode/forward\"";
@@ -420,8 +426,8 @@ fn microcode_that_does_not_assemble_is_told() {
 }
 
 #[test]
-fn networks_own_their_chips_and_move_to_a_thread() {
-    fn moves_to_a_thread<T: Send + 'static>() {}
-    moves_to_a_thread::<npsim_network::Network>();
-    moves_to_a_thread::<npsim_network::Snapshot>();
+fn networks_and_snapshots_are_send() {
+    fn assert_send<T: Send + 'static>() {}
+    assert_send::<npsim_network::Network>();
+    assert_send::<npsim_network::Snapshot>();
 }

@@ -27,7 +27,7 @@ fn run(cpu: &str, flow: &str) -> NetworkCounters {
 const DATAGRAMS: &str = "transport = \"udp\"\nrate = \"80Mbps\"\npacket = 1000";
 
 #[test]
-fn a_cpu_that_is_fast_enough_delays_and_loses_nothing() {
+fn fast_cpu_adds_no_loss() {
     let free = run("", DATAGRAMS);
     assert!(free.cpus.is_empty());
     let busy = run("cpu = { cores = 2, packet = \"20us\" }", DATAGRAMS);
@@ -38,7 +38,7 @@ fn a_cpu_that_is_fast_enough_delays_and_loses_nothing() {
 }
 
 #[test]
-fn a_cpu_that_is_too_slow_sends_what_it_can() {
+fn slow_cpu_limits_the_rate() {
     let busy = run("cpu = { packet = \"200us\" }", DATAGRAMS);
     let reached = busy.flows[0].reached.packets;
     assert!((4_999..=5_001).contains(&reached), "{reached}");
@@ -47,7 +47,7 @@ fn a_cpu_that_is_too_slow_sends_what_it_can() {
 }
 
 #[test]
-fn timers_and_ticks_cost_as_well() {
+fn timers_and_ticks_use_the_cpu() {
     let used = |cpu: &str| run(cpu, DATAGRAMS).cpus[0].utilisation();
     let timers = used("cpu = { timer = \"10us\" }");
     assert!((timers - 0.1).abs() < 0.001, "{timers}");
@@ -57,7 +57,7 @@ fn timers_and_ticks_cost_as_well() {
 }
 
 #[test]
-fn acknowledgements_wait_for_the_cpu_too() {
+fn cpu_delays_acknowledgements() {
     let flow = "transport = \"sack\"\nhost = { window_limit = 1460 }";
     let rtt = |cpu: &str| {
         let counters = run(cpu, flow);

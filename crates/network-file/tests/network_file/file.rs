@@ -55,7 +55,7 @@ fn groups_become_hosts_links_and_pairs() {
 }
 
 #[test]
-fn a_scale_moves_times_and_rates_alone() {
+fn scale_changes_only_times_and_rates() {
     let plain = parsed(FILE);
     let fast = parsed(&format!("scale = 20\n{FILE}"));
     assert_eq!(fast.until * 20, plain.until);
@@ -89,7 +89,7 @@ fn with(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_with_their_places() {
+fn mistakes_are_reported_with_their_location() {
     let cases = [
         (
             with("from = \"s\"", "from = \"t\""),
@@ -314,7 +314,7 @@ fn mistakes_are_told_with_their_places() {
 
 /// Times at which flows open, in a run drawn from a seed and in replicates of it.
 #[test]
-fn replicates_open_their_flows_within_a_round_trip_time() {
+fn replicates_start_flows_within_one_round_trip_time() {
     let starts = |file: &NetworkFile| -> Vec<u64> {
         file.topology.flows.iter().map(|flow| flow.start).collect()
     };
@@ -355,7 +355,7 @@ fn notes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn routers_that_do_not_know_what_flows_ask_are_noted() {
+fn routers_without_support_for_a_transport_are_noted() {
     assert_eq!(notes(FILE), [""; 0]);
     for (transport, model) in [
         ("xcp", "fifo"),
@@ -400,7 +400,7 @@ fn routers_that_do_not_know_what_flows_ask_are_noted() {
 }
 
 #[test]
-fn jains_index_is_of_flows_that_were_open_and_delivered() {
+fn jains_index_covers_open_flows_with_deliveries() {
     let run = |text: &str, until: u64| {
         let file = parsed(text);
         let mut simulation =
@@ -449,7 +449,7 @@ fn two_groups(sources: usize, sinks: usize, switches: usize) -> String {
 }
 
 #[test]
-fn a_network_has_a_limit_of_nodes_and_of_links() {
+fn numbers_of_nodes_and_links_are_limited() {
     let said = problem(&two_groups(4_096, 1, 1));
     assert!(said.contains("a network has at most 4096 nodes"), "{said}");
     assert!(said.contains("net.toml:12:8"), "{said}");
@@ -467,7 +467,7 @@ fn a_network_has_a_limit_of_nodes_and_of_links() {
 }
 
 #[test]
-fn a_network_may_have_as_many_nodes_as_the_limit_allows() {
+fn maximum_number_of_nodes_is_accepted() {
     let file = parsed(&two_groups(2_047, 2_047, 2));
     assert_eq!(file.topology.nodes.len(), 4_096);
     assert_eq!(file.topology.flows.len(), 2_047);

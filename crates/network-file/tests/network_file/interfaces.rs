@@ -9,7 +9,7 @@ use npsim_network_file::file::NetworkFile;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
 
-use crate::chips::{file, go_on};
+use crate::chips::{file, never_interrupt};
 
 pub type Mac = [u8; 6];
 
@@ -160,7 +160,9 @@ pub fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame>
     let mut frames = Vec::new();
     while network.outside().now() < until {
         let next = (network.outside().now() + step).min(until);
-        network.run_to(next, &mut NoTap, &go_on).expect("no fault");
+        network
+            .run_to(next, &mut NoTap, &never_interrupt)
+            .expect("no fault");
         frames.extend(network.take_outgoing());
     }
     frames
@@ -215,7 +217,7 @@ pub fn through_routers(mut network: Network, routers: u8, step: Time) -> Vec<Out
 }
 
 #[test]
-fn interfaces_at_a_chip_get_what_it_sends_byte_for_byte() {
+fn interfaces_exchange_frames_through_a_chip() {
     let one = through_the_chip(1, MILLISECOND);
     for (threads, step) in [(2, MILLISECOND), (4, 7 * MICROSECOND)] {
         assert_eq!(through_the_chip(threads, step), one, "{threads} {step}");
@@ -223,7 +225,7 @@ fn interfaces_at_a_chip_get_what_it_sends_byte_for_byte() {
 }
 
 #[test]
-fn interfaces_at_a_router_model_are_joined_by_addresses() {
+fn router_model_forwards_and_answers_arp_for_interfaces() {
     let mut network = network(MODEL);
     // The router answers for its side, and for addresses that no node has.
     for wanted in [B.1, PORT.1] {
@@ -263,7 +265,7 @@ fn interfaces_at_a_router_model_are_joined_by_addresses() {
 }
 
 #[test]
-fn frames_that_are_known_early_come_in_as_those_that_are_not() {
+fn injecting_early_or_just_in_time_is_equivalent() {
     let other: Mac = [2, 0, 0, 0, 0, 0xaa];
     // A station whose address changes while answers are in flight, and another one.
     let mut coming = Vec::new();
@@ -296,7 +298,7 @@ fn frames_that_are_known_early_come_in_as_those_that_are_not() {
 }
 
 #[test]
-fn a_frame_that_cannot_come_in_is_refused() {
+fn invalid_injections_are_refused() {
     let mut network = network(MODEL);
     let frame = datagram(A, B);
     out(&mut network, MILLISECOND, MILLISECOND);
@@ -325,7 +327,7 @@ fn a_frame_that_cannot_come_in_is_refused() {
 }
 
 #[test]
-fn interfaces_are_refused_where_nothing_connects_them() {
+fn unconnected_interfaces_are_refused() {
     let file = NetworkFile::parse("n.toml", CHIP).expect("a network");
     let refused = file.refuse_interfaces().unwrap_err().to_string();
     assert!(

@@ -47,7 +47,7 @@ fn bottleneck(results: &Results) -> &npsim_network_file::results::LineResult {
 }
 
 #[test]
-fn rcp_shares_the_line_at_once_and_evenly() {
+fn rcp_shares_the_line_fairly_with_a_short_queue() {
     let flows = "[[flow]]\nfrom = \"s\"\nto = \"d\"\ntransport = \"rcp\"\nstep = \"2s\"\n";
     let (_, results) = run(&network("model = \"rcp\"", "2bdp", flows));
     let line = bottleneck(&results);
@@ -67,7 +67,7 @@ fn rcp_shares_the_line_at_once_and_evenly() {
 }
 
 #[test]
-fn a_short_flow_is_done_sooner_with_quick_start() {
+fn quick_start_completes_short_flows_sooner() {
     let flow = |transport: &str, more: &str| {
         format!(
             "[[flow]]\nname = \"short\"\nfrom = \"s\"\nto = \"d\"\nbytes = 100000\ntransport = \"{transport}\"\n{more}"
@@ -95,7 +95,7 @@ fn a_short_flow_is_done_sooner_with_quick_start() {
 }
 
 #[test]
-fn a_router_that_takes_its_line_for_faster_builds_a_queue() {
+fn overestimated_xcp_capacity_builds_a_queue() {
     let flows = "[[flow]]\nfrom = \"s\"\nto = \"d\"\ntransport = \"xcp\"\n";
     let right = run(&network("model = \"xcp\"", "4bdp", flows)).1;
     let wrong = "model = \"xcp\"\nxcp = { capacity = \"12Mbps\" }";
@@ -115,7 +115,7 @@ fn a_router_that_takes_its_line_for_faster_builds_a_queue() {
 }
 
 #[test]
-fn datagrams_take_what_they_want_and_tcp_the_rest() {
+fn udp_keeps_its_rate_and_tcp_gets_the_rest() {
     let flows = "[[flow]]\nname = \"tcp\"\nfrom = \"s\"\nto = \"d\"\ntransport = \"sack\"\n\
                  [[flow]]\nname = \"udp\"\nfrom = \"s\"\nto = \"d\"\ntransport = \"udp\"\nrate = \"1Mbps\"\nuntil = \"20s\"\n";
     let (_, results) = run(&network("model = \"fifo\"", "1bdp", flows));
@@ -132,7 +132,7 @@ fn datagrams_take_what_they_want_and_tcp_the_rest() {
 }
 
 #[test]
-fn three_lines_in_a_row_are_all_kept_busy_by_xcp() {
+fn xcp_keeps_all_parking_lot_lines_busy() {
     let text = include_str!("../../../../traces/networks/parking-lot.toml");
     let file = NetworkFile::parse("lot.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let mut network = without_chips(&file);

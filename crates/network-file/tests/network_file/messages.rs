@@ -17,7 +17,7 @@ use npsim_network_file::results::Results;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::time::Time;
 
-use crate::chips::go_on;
+use crate::chips::never_interrupt;
 
 /// Packets on lines that belong to no flow, as transmitted; and drops.
 struct Seen {
@@ -61,9 +61,11 @@ fn ran(file: &NetworkFile, threads: usize, step: Time) -> (Network, Results, See
     };
     while network.outside().now() < file.until {
         let next = (network.outside().now() + step).min(file.until);
-        network.run_to(next, &mut seen, &go_on).expect("no fault");
+        network
+            .run_to(next, &mut seen, &never_interrupt)
+            .expect("no fault");
     }
-    network.end(&mut seen, &go_on).expect("no fault");
+    network.end(&mut seen, &never_interrupt).expect("no fault");
     let results = Results::of(file, &network, &begin);
     (network, results, seen)
 }
@@ -91,7 +93,7 @@ fn read(frame: &[u8]) -> (Ipv4Addr, Icmpv4Type, Ipv4Addr, Ipv4Addr) {
 const WITHDRAWN: &str = include_str!("../../../../traces/networks/withdrawn-chip.toml");
 
 #[test]
-fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
+fn hosts_receive_icmp_errors_and_connections_survive() {
     let file = shipped(WITHDRAWN);
     let (network, results, seen) = ran(&file, 1, file.until);
     let node = &results.routers[0];
@@ -166,7 +168,7 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
 }
 
 #[test]
-fn messages_are_the_same_in_steps_and_on_two_threads() {
+fn messages_depend_on_neither_steps_nor_threads() {
     let file = shipped(&WITHDRAWN.replace("until = \"8s\"", "until = \"300ms\""));
     let text = |threads, step| {
         let (_, results, seen) = ran(&file, threads, step);
@@ -183,7 +185,7 @@ fn messages_are_the_same_in_steps_and_on_two_threads() {
 /// Three forwarders in a row: the time to live of datagrams ends at each of them, and the messages
 /// return through the forwarders before.
 #[test]
-fn a_traceroute_through_three_chips() {
+fn traceroute_sees_all_three_chips() {
     let mut text = "name = \"row\"\nuntil = \"60ms\"\n".to_owned();
     for (name, address) in [("a", "10.1.0.10"), ("b", "10.2.0.10")] {
         write!(
@@ -242,7 +244,7 @@ fn a_traceroute_through_three_chips() {
 
 /// A router that finds hosts by ARP: one at the end of its link, two behind a switch.
 #[test]
-fn hosts_answer_who_asks_for_their_addresses() {
+fn hosts_answer_arp_requests() {
     let text = "name = \"arp\"\nuntil = \"80ms\"\n\
         [[host]]\nname = \"a\"\naddress = \"10.1.0.10\"\n\
         [[host]]\nname = \"b\"\ncount = 2\naddress = \"10.2.0.10\"\n\

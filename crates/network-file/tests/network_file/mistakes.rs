@@ -5,7 +5,7 @@ use npsim_testkit::mistakes;
 
 /// Wrong network files, each after a line `=== what is wrong` and followed, after a line `---`, by the messages about
 /// it. `REST` and `STACKS` stand for valid networks.
-const TOLD: &str = include_str!("mistakes.txt");
+const MISTAKES: &str = include_str!("mistakes.txt");
 
 const REST: &str = r#"name = "n"
 until = "1s"
@@ -50,22 +50,22 @@ fn mistake(text: &str) -> String {
 }
 
 #[test]
-fn the_rest_is_right() {
+fn template_networks_are_valid() {
     assert_eq!(mistake(REST), "no mistake");
     assert_eq!(mistake(STACKS), "no mistake");
 }
 
 #[test]
-fn mistakes_are_told_as_they_are_listed() {
+fn mistakes_give_the_listed_messages() {
     let file = (
         env!("CARGO_MANIFEST_DIR"),
         "tests/network_file/mistakes.txt",
     );
-    mistakes::check(TOLD, file, &|typed| {
+    mistakes::check(MISTAKES, file, &|typed| {
         mistake(&typed.replace("REST\n", REST).replace("STACKS\n", STACKS))
     });
     // None of the messages uses the wording of the TOML parser.
     for own in ["expected", "invalid", "field", "untagged"] {
-        assert!(!TOLD.contains(own), "{own}");
+        assert!(!MISTAKES.contains(own), "{own}");
     }
 }

@@ -120,7 +120,7 @@ fn assert_paced(departures: &[Vec<Time>], late: Time) {
 }
 
 #[test]
-fn a_wheel_in_a_chip_paces_as_a_timer_ring_at_the_host() {
+fn timing_wheel_on_chip_paces_like_host_timer_ring() {
     let text = std::fs::read_to_string(path()).expect("a file");
     let (departures, took) = ran(&parsed(&text));
     assert_paced(&departures, SLOT + JITTER);

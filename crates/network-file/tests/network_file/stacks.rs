@@ -8,7 +8,7 @@ use npsim_network_file::transfer_results::Outcome;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 
-use crate::chips::{file, go_on};
+use crate::chips::{file, never_interrupt};
 
 /// A client and a server, and ten pages between them.
 const HOSTS: &str = r#"
@@ -86,9 +86,11 @@ fn ran(text: &str, threads: usize, step: Time) -> (Network, Results) {
     let begin = network.outside().counters();
     while network.outside().now() < file.until {
         let next = (network.outside().now() + step).min(file.until);
-        network.run_to(next, &mut NoTap, &go_on).expect("no fault");
+        network
+            .run_to(next, &mut NoTap, &never_interrupt)
+            .expect("no fault");
     }
-    network.end(&mut NoTap, &go_on).expect("no fault");
+    network.end(&mut NoTap, &never_interrupt).expect("no fault");
     let results = Results::of(&file, &network, &begin);
     (network, results)
 }
@@ -140,7 +142,7 @@ fn alike(text: &str) -> Results {
 }
 
 #[test]
-fn a_transfer_crosses_links_and_models_of_routers() {
+fn transfer_crosses_link_and_router_model() {
     let link = format!(
         "{HOSTS}[[link]]\nname = \"far\"\nbetween = [\"client\", \"server\"]\nrate = \"100Mbps\"\ndelay = \"1ms\"\n"
     );
@@ -149,7 +151,7 @@ fn a_transfer_crosses_links_and_models_of_routers() {
 }
 
 #[test]
-fn a_transfer_crosses_a_forwarder_that_answers_arp() {
+fn transfer_crosses_forwarder_with_arp() {
     let results = alike(&chip("forward/arp.toml", ""));
     assert_whole(&results);
     // The core answered ARP requests of the client and the server, and sent requests for both.
@@ -157,12 +159,12 @@ fn a_transfer_crosses_a_forwarder_that_answers_arp() {
 }
 
 #[test]
-fn a_transfer_crosses_a_forwarder_without_a_core_that_answers() {
+fn transfer_crosses_forwarder_without_arp() {
     assert_whole(&ran(&chip("forward/npsim.toml", ""), 1, 4 * SECOND).1);
 }
 
 #[test]
-fn a_transfer_crosses_the_standard_router_and_one_of_xcp() {
+fn transfer_crosses_standard_and_xcp_routers() {
     for system in ["router/npsim.toml", "xcp/split.toml"] {
         let router = format!("system = \"../../microcode/{system}\"\n{REST}");
         let text = between(&router, ["r:0", "r:1"], "");
@@ -171,7 +173,7 @@ fn a_transfer_crosses_the_standard_router_and_one_of_xcp() {
 }
 
 #[test]
-fn a_transfer_over_two_chips_is_the_same_with_any_number_of_threads() {
+fn transfer_over_two_chips_does_not_depend_on_threads() {
     let system = "system = \"../../microcode/forward/arp.toml\"";
     let far = format!(
         r#"loss = {{ forward = 0.01, back = 0.01 }}
@@ -201,7 +203,7 @@ fn a_transfer_survives_loss() {
 }
 
 #[test]
-fn a_transfer_survives_packets_that_are_overtaken() {
+fn a_transfer_survives_reordering() {
     let far = "reorder = { forward = 0.2, back = 0.2, by = \"3ms\" }\n";
     let (_, plain) = ran(&model(""), 1, 4 * SECOND);
     let results = alike(&model(far).replace("4s", "20s"));
@@ -214,7 +216,7 @@ fn a_transfer_survives_packets_that_are_overtaken() {
 }
 
 #[test]
-fn a_transfer_survives_a_link_that_is_down() {
+fn a_transfer_survives_a_link_outage() {
     let far = "down = [[\"50ms\", \"700ms\"]]\n";
     for text in [model, |far: &str| chip("forward/arp.toml", far)] {
         let results = alike(&text(far).replace("4s", "20s"));
@@ -227,7 +229,7 @@ fn a_transfer_survives_a_link_that_is_down() {
 }
 
 #[test]
-fn a_line_that_is_down_loses_what_begins_then_and_no_more() {
+fn outage_loses_only_frames_sent_during_it() {
     let text = r#"
 name = "t"
 until = "1s"
@@ -257,7 +259,7 @@ rate = "800kbps"
 }
 
 #[test]
-fn a_line_that_reorders_delays_its_share_of_packets() {
+fn reordering_delays_packets_without_loss() {
     let text = r#"
 name = "t"
 until = "10s"
@@ -294,7 +296,7 @@ fn an_idle_stack_costs_no_events() {
 }
 
 #[test]
-fn a_stack_fills_a_line_as_npsims_own_tcp_does() {
+fn stack_matches_the_built_in_tcp_in_throughput() {
     let far = "queue = { limit = \"100 packets\" }\nqueue_back = { limit = \"100 packets\" }\n";
     let text = model(far)
         .replace("4s", "20s")
@@ -333,7 +335,7 @@ address = "10.1.0.11"
 }
 
 #[test]
-fn transfers_of_groups_go_pair_by_pair_and_do_not_mix() {
+fn group_transfers_run_pairwise_with_distinct_data() {
     let text = model("")
         .replace("name = \"client\"", "name = \"client\"\ncount = 3")
         .replace("requests = 10", "requests = 2\nstep = \"1ms\"");
@@ -352,7 +354,7 @@ fn transfers_of_groups_go_pair_by_pair_and_do_not_mix() {
 }
 
 #[test]
-fn another_seed_draws_other_bytes() {
+fn payload_bytes_depend_on_the_seed() {
     let (_, one) = ran(&model(""), 1, 4 * SECOND);
     let other = model("").replace("until =", "seed = 2\nuntil =");
     let (_, other) = ran(&other, 1, 4 * SECOND);
@@ -364,17 +366,17 @@ fn another_seed_draws_other_bytes() {
 }
 
 #[test]
-fn a_network_with_stacks_has_no_state_that_could_be_saved() {
+fn snapshot_of_a_network_with_stacks_is_refused() {
     let mut network = network(&file(&model("")));
     network
-        .run_to(MICROSECOND, &mut NoTap, &go_on)
+        .run_to(MICROSECOND, &mut NoTap, &never_interrupt)
         .expect("no fault");
     let refused = network.snapshot().unwrap_err().to_string();
     assert!(refused.contains("`client` cannot be saved"), "{refused}");
 }
 
 #[test]
-fn addresses_that_do_not_fit_a_link_have_places() {
+fn address_conflict_with_a_link_has_a_location() {
     // A host behind the chip that is a neighbour by the port's network.
     let text = chip("forward/arp.toml", "").replace("10.2.0.10", "10.1.7.7");
     let file = file(&text);

@@ -31,7 +31,7 @@ fn late(flows: usize, format: &str) -> (Topology, NetworkCounters) {
 }
 
 #[test]
-fn mantissa_and_exponent_fill_the_line_fairly_and_integers_leave_some() {
+fn mantissa_exponent_format_fills_the_line_and_integer_does_not() {
     let busiest = |counters: &NetworkCounters| {
         let lines = counters.lines.iter().filter(|line| line.rate == 10_000_000);
         lines
@@ -55,7 +55,7 @@ fn mantissa_and_exponent_fill_the_line_fairly_and_integers_leave_some() {
 }
 
 #[test]
-fn the_option_has_keys_of_its_own() {
+fn invalid_xcp_option_keys_are_refused() {
     let refused = |settings: &[&str]| {
         let settings: Vec<_> = { settings.iter() }
             .map(|setting| setting.parse().expect("a setting"))
@@ -90,7 +90,7 @@ fn the_option_has_keys_of_its_own() {
 }
 
 #[test]
-fn a_spread_draws_starts_from_the_seed_and_the_name() {
+fn spread_start_times_depend_on_seed_and_name() {
     let spread = ["flow.tcp.spread=500ms".parse().expect("a setting")];
     let mut file = NetworkFile::parse_with("net.toml", FILE, &spread).expect("a network");
     let starts = |file: &NetworkFile| -> Vec<u64> {

@@ -97,7 +97,7 @@ pub struct ChipReport<'a> {
 
 /// Departures and losses of a chip, in its own cycles.
 #[derive(Debug, Default)]
-pub(crate) struct Happened {
+pub(crate) struct NodeEvents {
     departures: Vec<Crossing>,
     lost: Vec<LostFrame>,
 }
@@ -168,11 +168,15 @@ impl ChipNode {
     /// nodes.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         self.node.set_free();
-        self.go_on_to(until, progress);
+        self.continue_to(until, progress);
     }
 
     /// Continues to a later cycle while the departures since [`Self::run_to`] are not yet known to other nodes.
-    pub fn go_on_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+    pub fn continue_to(
+        &mut self,
+        until: Cycle,
+        progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
+    ) {
         self.node.run_open(until, &mut *self.observer, progress);
     }
 
@@ -321,8 +325,8 @@ impl ChipNode {
     }
 
     /// Takes what the chip has done since the last call.
-    pub fn take(&mut self) -> Happened {
-        Happened {
+    pub fn take(&mut self) -> NodeEvents {
+        NodeEvents {
             departures: self.node.take_departures(),
             lost: self.node.take_lost(),
         }
@@ -331,7 +335,7 @@ impl ChipNode {
     /// Passes on to the network what the chip did. Returns the frames that go to other chips.
     pub fn tell(
         &mut self,
-        happened: Happened,
+        happened: NodeEvents,
         simulation: &mut Simulation,
         tap: &mut dyn Tap,
     ) -> Vec<ToChip> {

@@ -174,7 +174,7 @@ mod tests {
     /// 10 packets in the first 50 ms are 200 KB/s out of 1250: 0.4 of the remainder, 420 KB/s, is given
     /// to the next 10, which over half a second is 21 packets each.
     #[test]
-    fn a_part_is_what_it_is_by_hand() {
+    fn share_equals_the_hand_computed_value() {
         let parameters = XcpSettings::for_capacity(1);
         let decode_hint =
             |law: &XcpPerOption| law.decode_hint(law.format.encode(10 << FRACTION_BITS), 500);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_round_trip_time_tells_nothing() {
+    fn hint_without_valid_rtt_or_window_is_ignored() {
         let law = XcpPerOption::new(
             XcpSettings::for_capacity(1),
             1_250_000,

@@ -160,7 +160,7 @@ mod tests {
     };
 
     #[test]
-    fn the_average_follows_slowly_and_decays_while_idle() {
+    fn average_follows_the_queue_and_decays_while_idle() {
         let mut detector = Detector::new(RED, 1_000_000, 1);
         for _ in 0..500 {
             let _ = detector.arrive(0, 4);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_between_the_limits_come_as_often_as_the_chance_says() {
+    fn early_drops_occur_at_the_configured_probability() {
         let red = Red {
             weight: 1_000_000,
             ..RED
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gentle_one_drops_all_at_twice_the_limit_only() {
+    fn gentle_red_forces_drops_only_at_twice_the_limit() {
         let red = Red {
             weight: 1_000_000,
             gentle: true,

@@ -180,7 +180,7 @@ impl Simulation {
     /// Handles a frame that has reached its destination.
     fn take_in(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
         let Some(flow) = frame.own_flow() else {
-            return self.hear(node, frame, tap);
+            return self.receive_message(node, frame, tap);
         };
         self.flows[flow].arrived.add(frame.bytes.into());
         // Both ends could be at one node only if a flow led from a host to itself, which is rejected.
@@ -207,7 +207,7 @@ impl Simulation {
     /// Handles a message that has reached a host. As hosts do (RFC 1122), it answers ARP requests for
     /// its address, and counts the rest. An ICMP error about a flow is not final: the flow continues
     /// (3.2.2.1, 4.2.3.9).
-    fn hear(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
+    fn receive_message(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
         let address = self.topology.address(node);
         match &frame.content {
             Content::Icmp(bytes) => {

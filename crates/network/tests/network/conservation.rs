@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn steps_saves_and_whole_runs_are_the_same(
+    fn stepped_and_restored_runs_equal_a_whole_run(
         topology in topologies(),
         cuts in prop::collection::vec(1_u64..4_000, 1..6),
     ) {

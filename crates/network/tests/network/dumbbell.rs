@@ -93,22 +93,22 @@ fn of(discipline: Discipline) -> impl Iterator<Item = &'static Row> {
 }
 
 #[test]
-fn fifo_gives_what_ns_2_gives() {
+fn fifo_agrees_with_ns_2() {
     compare(of(Discipline::Fifo));
 }
 
 #[test]
-fn red_gives_what_ns_2_gives() {
+fn red_agrees_with_ns_2() {
     compare(of(Discipline::Red));
 }
 
 #[test]
-fn xcp_gives_what_ns_2_gives() {
+fn xcp_agrees_with_ns_2() {
     compare(of(Discipline::Xcp));
 }
 
 #[test]
-fn xcp_of_too_high_a_capacity_keeps_the_queue_that_its_law_says() {
+fn overestimated_xcp_capacity_gives_the_predicted_queue() {
     for capacity in [1_100, 1_200, 1_300, 1_350, 1_400, 1_500] {
         let dumbbell = Dumbbell {
             capacity,

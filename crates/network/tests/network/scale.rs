@@ -4,7 +4,7 @@ use crate::dumbbell::run;
 use crate::rig::{BOTTLENECK, Discipline, Dumbbell};
 
 #[test]
-fn a_faster_network_behaves_the_same() {
+fn scaling_times_and_rates_preserves_results() {
     for discipline in [Discipline::Fifo, Discipline::Red, Discipline::Xcp] {
         let [slow, fast, faster] = [1, 10, 50].map(|k| {
             let dumbbell = Dumbbell {

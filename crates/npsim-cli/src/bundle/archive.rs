@@ -21,13 +21,13 @@ const STDERR: &str = "stderr";
 /// The folder of the files that the command reads.
 const FILES: &str = "files/";
 /// The maximum size of all files together, in bytes, so that a small file cannot fill a disk.
-pub const MOST_BYTES: u64 = 1 << 30;
+pub const MAX_BYTES: u64 = 1 << 30;
 /// The maximum number of files.
-pub const MOST_FILES: usize = 10_000;
+pub const MAX_FILES: usize = 10_000;
 /// The maximum size of the table of contents, in bytes: that many files with long paths, as inputs and outputs.
-const LARGEST_TABLE: u64 = 32 << 20;
+const MAX_MANIFEST_BYTES: u64 = 32 << 20;
 /// The maximum length of a path, in bytes.
-const LONGEST_PATH: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 
 /// The contents of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn is_plain(path: &str) -> bool {
         part.is_empty() || part == "." || part == ".." || part.contains(['\\', ':', '\0'])
     };
     let mut components = Path::new(path).components();
-    path.len() <= LONGEST_PATH
+    path.len() <= MAX_PATH_BYTES
         && !path.split('/').any(strange)
         && components.all(|it| matches!(it, Component::Normal(_)))
 }
@@ -157,8 +157,8 @@ impl Bundle {
         if let Some(extra) = self.files.keys().find(|name| !listed(name)) {
             return Err(lies(extra, "is not listed in `bundle.json`"));
         }
-        if manifest.request.folders.len() > MOST_FILES {
-            let why = format!("the bundle `{shown}` has more than {MOST_FILES} folders");
+        if manifest.request.folders.len() > MAX_FILES {
+            let why = format!("the bundle `{shown}` has more than {MAX_FILES} folders");
             return Err(Problem::new(why));
         }
         let places = manifest
@@ -211,13 +211,13 @@ fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem
     let mut archive = Archive::new(Limited {
         input: GzDecoder::new(file),
         // Headers and padding take a kilobyte per file.
-        left: MOST_BYTES + ((MOST_FILES as u64) << 11),
+        left: MAX_BYTES + ((MAX_FILES as u64) << 11),
     });
     let mut found = BTreeMap::new();
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;
-        if found.len() == MOST_FILES {
-            let why = format!("the bundle `{shown}` has more than {MOST_FILES} files");
+        if found.len() == MAX_FILES {
+            let why = format!("the bundle `{shown}` has more than {MAX_FILES} files");
             return Err(Problem::new(why));
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
@@ -227,8 +227,11 @@ fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem
         if !is_plain(&name) {
             return Err(foreign(path, &name, "a path outside the bundle"));
         }
-        if name == MANIFEST && entry.size() > LARGEST_TABLE {
-            let why = format!("its `{MANIFEST}` has more than {} MiB", LARGEST_TABLE >> 20);
+        if name == MANIFEST && entry.size() > MAX_MANIFEST_BYTES {
+            let why = format!(
+                "its `{MANIFEST}` has more than {} MiB",
+                MAX_MANIFEST_BYTES >> 20
+            );
             return Err(broken(io::Error::new(io::ErrorKind::FileTooLarge, why)));
         }
         let mut bytes = Vec::new();
@@ -256,7 +259,7 @@ impl<R: Read> Read for Limited<R> {
         let got = self.input.read(into)?;
         let left = self.left.checked_sub(got as u64);
         self.left = left.ok_or_else(|| {
-            let why = format!("its files have more than {} MiB", MOST_BYTES >> 20);
+            let why = format!("its files have more than {} MiB", MAX_BYTES >> 20);
             io::Error::new(io::ErrorKind::FileTooLarge, why)
         })?;
         Ok(got)

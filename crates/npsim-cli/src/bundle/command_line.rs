@@ -22,7 +22,7 @@ const PACKABLE: [&str; 14] = [
     "trace",
 ];
 /// An option that makes a command wait for another program.
-const WAITS: &str = "--gdb";
+const GDB_OPTION: &str = "--gdb";
 
 /// Rejects a command that cannot be repeated from files alone.
 ///
@@ -37,9 +37,9 @@ pub fn check_command(words: &[String]) -> Result<(), Problem> {
                 .help(format!("a bundle can hold: {}", PACKABLE.join(", "))),
         );
     }
-    let waits = |word: &&String| **word == WAITS || word.starts_with("--gdb=");
+    let waits = |word: &&String| **word == GDB_OPTION || word.starts_with("--gdb=");
     if words.iter().any(|word| waits(&word)) {
-        return Err(Problem::new(format!("{WAITS} cannot be in a bundle"))
+        return Err(Problem::new(format!("{GDB_OPTION} cannot be in a bundle"))
             .note("it waits for another program"));
     }
     Ok(())
@@ -92,7 +92,7 @@ fn has_drive(text: &str) -> bool {
 }
 
 /// The path in a word or in an option's value, if it is absolute or contains `..`, and the text before it.
-fn far_path(word: &str) -> Option<(&str, &Path)> {
+fn escaping_path(word: &str) -> Option<(&str, &Path)> {
     let (before, value) = match word.split_once('=') {
         Some((option, _)) if word.starts_with("--") => word.split_at(option.len() + 1),
         _ => ("", word),
@@ -103,16 +103,16 @@ fn far_path(word: &str) -> Option<(&str, &Path)> {
 }
 
 /// The places that words refer to by absolute paths or by paths with `..`, resolved from `folder`.
-pub fn far_places(words: &[String], folder: &Path) -> Vec<PathBuf> {
-    let far = words.iter().filter_map(|word| far_path(word));
+pub fn escaping_paths(words: &[String], folder: &Path) -> Vec<PathBuf> {
+    let far = words.iter().filter_map(|word| escaping_path(word));
     far.map(|(_, path)| tidy(&folder.join(path))).collect()
 }
 
 /// The words, with absolute paths made relative to `folder`.
 pub fn relative(words: &[String], folder: &Path) -> Vec<String> {
-    let word = |word: &String| match far_path(word) {
+    let word = |word: &String| match escaping_path(word) {
         Some((before, path)) if path.is_absolute() => {
-            format!("{before}{}", way(folder, &tidy(path)))
+            format!("{before}{}", relative_path(folder, &tidy(path)))
         }
         _ => word.clone(),
     };
@@ -135,7 +135,7 @@ pub fn tidy(path: &Path) -> PathBuf {
 }
 
 /// The relative path from a folder to a place, separated by `/`.
-fn way(folder: &Path, to: &Path) -> String {
+fn relative_path(folder: &Path, to: &Path) -> String {
     let shared = common(folder, to);
     let up = folder.components().count() - shared.components().count();
     let mut parts = vec!["..".to_owned(); up];
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn places_outside_are_refused_however_they_are_written() {
+    fn paths_outside_the_bundle_are_refused() {
         for outside in [
             "run /etc/a.uc",
             "run ../../a.uc",
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_without_an_end_are_refused() {
+    fn unsupported_commands_are_refused() {
         for refused in [
             "live a",
             "lsp",

@@ -136,7 +136,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_file_has_the_digest_that_sha256sum_prints() {
+    fn packed_file_has_its_size_and_sha256() {
         let file = PackedFile::of("a", b"npsim\n");
         assert_eq!(file.bytes, 6);
         assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_named_beside_the_own_one() {
+    fn other_schema_version_is_refused_with_both_versions() {
         let text = br#"{"schema": "npsim-bundle-9", "made_by": {"version": "7.0.0"}}"#;
         let problem = Manifest::parse(Path::new("a"), text).unwrap_err();
         let said = format!("{problem:?}");

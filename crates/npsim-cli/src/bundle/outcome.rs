@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::manifest::{Outcome, PackedFile};
-use super::process::Ran;
+use super::process::ProcessResult;
 
 /// The start of the line of a summary that gives the speed of the host.
 const HOST: &str = "host  ";
 /// The placeholder for omitted text.
-const LEFT_OUT: &str = "...";
+const OMITTED: &str = "...";
 /// The placeholder for the folder in which the bundle was unpacked.
 const FOLDER: &str = "<bundle>";
 /// The placeholder for the folder above that one.
-const ABOVE: &str = "<bundle>/..";
+const PARENT_FOLDER: &str = "<bundle>/..";
 
 /// Output without the speed of the host, thread numbers, and the folder below which the command ran.
-pub fn of_any_host(bytes: &[u8], root: &Path) -> Vec<u8> {
+pub fn mask_host_details(bytes: &[u8], root: &Path) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return bytes.to_vec();
     };
     let mut text = text.to_owned();
-    for (folder, mark) in [(Some(root), FOLDER), (root.parent(), ABOVE)] {
+    for (folder, mark) in [(Some(root), FOLDER), (root.parent(), PARENT_FOLDER)] {
         let folder = folder.map_or(String::new(), |it| it.display().to_string());
         if folder.len() > 1 {
             text = text.replace(&folder, mark);
@@ -29,7 +29,7 @@ pub fn of_any_host(bytes: &[u8], root: &Path) -> Vec<u8> {
     }
     let lines = text.split_inclusive('\n').map(|line| {
         if line.starts_with(HOST) {
-            return format!("{HOST}{LEFT_OUT}\n");
+            return format!("{HOST}{OMITTED}\n");
         }
         // `thread 'main' (1234) panicked at ...`
         let thread = line.strip_prefix("thread '").and_then(|rest| {
@@ -43,11 +43,11 @@ pub fn of_any_host(bytes: &[u8], root: &Path) -> Vec<u8> {
 }
 
 /// The outcome of a command that ran below `root` and wrote these files.
-pub fn outcome(ran: &Ran, root: &Path, outputs: &BTreeMap<String, Vec<u8>>) -> Outcome {
+pub fn outcome(ran: &ProcessResult, root: &Path, outputs: &BTreeMap<String, Vec<u8>>) -> Outcome {
     Outcome {
         ended: ran.ended.clone(),
-        stdout: PackedFile::of("stdout", &of_any_host(&ran.stdout, root)),
-        stderr: PackedFile::of("stderr", &of_any_host(&ran.stderr, root)),
+        stdout: PackedFile::of("stdout", &mask_host_details(&ran.stdout, root)),
+        stderr: PackedFile::of("stderr", &mask_host_details(&ran.stderr, root)),
         outputs: outputs
             .iter()
             .map(|(path, bytes)| PackedFile::of(path, bytes))
@@ -113,24 +113,24 @@ pub fn differences(
 
 #[cfg(test)]
 mod tests {
-    use super::{first_difference, of_any_host};
+    use super::{first_difference, mask_host_details};
     use std::path::Path;
 
     #[test]
-    fn what_differs_from_host_to_host_is_left_out() {
+    fn host_specific_output_is_masked() {
         let given =
             b"a\nhost         0.27 s, 3 MHz\nthread 'main' (71) panicked at x\nat /tmp/b/c.uc\nin `/tmp`\n";
         // The folder above also has a different name on each host.
-        let made = of_any_host(given, Path::new("/tmp/b"));
+        let made = mask_host_details(given, Path::new("/tmp/b"));
         assert_eq!(
             String::from_utf8(made).unwrap(),
             "a\nhost  ...\nthread 'main' panicked at x\nat <bundle>/c.uc\nin `<bundle>/..`\n"
         );
-        assert_eq!(of_any_host(b"\xff\n", Path::new("/")), b"\xff\n");
+        assert_eq!(mask_host_details(b"\xff\n", Path::new("/")), b"\xff\n");
     }
 
     #[test]
-    fn the_first_line_that_differs_is_found() {
+    fn first_differing_line_is_found() {
         assert_eq!(
             first_difference(b"a\nb\n", b"a\nc\n"),
             (2, "b".into(), "c".into())

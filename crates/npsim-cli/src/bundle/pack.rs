@@ -11,8 +11,10 @@ use npsim::whole_file::{is_standard_output, same_file, try_place};
 use npsim_net::compression::Compression;
 use npsim_net::inputs::{InputNote, NoteKind, STANDARD_INPUT};
 
-use super::archive::{Bundle, MOST_BYTES, MOST_FILES, is_plain};
-use super::command_line::{below, check_command, check_places, common, far_places, relative, tidy};
+use super::archive::{Bundle, MAX_BYTES, MAX_FILES, is_plain};
+use super::command_line::{
+    below, check_command, check_places, common, escaping_paths, relative, tidy,
+};
 use super::manifest::{Build, Manifest, PackedFile, Request, SCHEMA};
 use super::outcome::first_difference;
 use super::process;
@@ -67,7 +69,7 @@ pub fn pack(
     }
     let read = { notes.iter() }.find(|it| it.kind != NoteKind::Folder && same_file(&it.path, path));
     if let Some(note) = read {
-        return Err(taken(path, "the command reads", &note.path));
+        return Err(would_overwrite(path, "the command reads", &note.path));
     }
     let root = root_of(&folder, words, &notes);
     let (files, folders) = contents(&root, &notes)?;
@@ -85,7 +87,7 @@ pub fn pack(
     }
     let outputs = { staged.outcome.outputs.iter() }.map(|it| root.join(&it.path));
     if let Some(output) = { outputs }.find(|it| same_file(it, path)) {
-        return Err(taken(path, "the command writes", &output));
+        return Err(would_overwrite(path, "the command writes", &output));
     }
     if staged.outcome.ended != ran.ended {
         let (_, _, line) = first_difference(b"", &staged.stderr);
@@ -97,7 +99,7 @@ pub fn pack(
         .help("is each file named by a path relative to the project, and none by a link?"));
     }
     let mut notes = Vec::new();
-    let (stdout, stderr) = stage::in_place(&ran, &root);
+    let (stdout, stderr) = stage::masked_output(&ran, &root);
     for (name, here, there) in [
         ("standard output", stdout, &staged.stdout),
         ("standard error", stderr, &staged.stderr),
@@ -158,7 +160,7 @@ fn check_name(path: &Path) -> Result<(), Problem> {
 }
 
 /// The error for a bundle that would overwrite a file of its command.
-fn taken(path: &Path, what: &str, file: &Path) -> Problem {
+fn would_overwrite(path: &Path, what: &str, file: &Path) -> Problem {
     Problem::new(format!(
         "the bundle `{}` would overwrite what {what}: `{}`",
         path.display(),
@@ -172,7 +174,7 @@ fn root_of(folder: &Path, words: &[String], notes: &[InputNote]) -> PathBuf {
     let read = notes.iter().filter(|note| note.kind != NoteKind::Folder);
     let read = read.map(|note| tidy(&note.path));
     // The parent of a named file or output; a named folder is used as it is.
-    let named = far_places(words, folder).into_iter();
+    let named = escaping_paths(words, folder).into_iter();
     let places = read.chain(named);
     places.fold(folder.to_path_buf(), |root, place| {
         let above = if place.is_dir() {
@@ -222,13 +224,13 @@ fn contents(
             folders.insert(name);
         }
     }
-    if bytes > MOST_BYTES || files.len() + folders.len() + 3 > MOST_FILES {
+    if bytes > MAX_BYTES || files.len() + folders.len() + 3 > MAX_FILES {
         return Err(Problem::new(format!(
             "the command reads {} files with {} MiB, and a bundle has at most {} with {} MiB",
             files.len(),
             bytes >> 20,
-            MOST_FILES - 3,
-            MOST_BYTES >> 20
+            MAX_FILES - 3,
+            MAX_BYTES >> 20
         ))
         .help("a shorter capture, or `--set load.rate=...` instead of one, shows the same fault"));
     }

@@ -16,11 +16,11 @@ use super::guest;
 /// The environment variable with the folder into which the process records what it reads.
 const NOTES: &str = "NPSIM_NOTE_INPUTS";
 /// The interval at which the process is polled for its end.
-const OFTEN: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The result of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct ProcessResult {
     pub ended: String,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -35,7 +35,7 @@ pub fn note_if_asked() {
 }
 
 /// The running npsim command: a native program or a Python module.
-fn own() -> io::Result<Command> {
+fn npsim_command() -> io::Result<Command> {
     let program = env::current_exe()?;
     let mut command = Command::new(&program);
     let name = program.file_stem().map(OsStr::to_string_lossy);
@@ -57,11 +57,11 @@ pub fn run(
     within: Option<&Path>,
     notes: &Path,
     stop: &Arc<AtomicBool>,
-) -> Result<Option<Ran>, Problem> {
+) -> Result<Option<ProcessResult>, Problem> {
     let failed = |error: io::Error| Problem::new(format!("the command cannot be run: {error}"));
     let (out, err) = (tempfile::tempfile(), tempfile::tempfile());
     let (mut out, mut err) = (out.map_err(failed)?, err.map_err(failed)?);
-    let mut command = own().map_err(failed)?;
+    let mut command = npsim_command().map_err(failed)?;
     for (name, _) in env::vars_os().filter(|(name, _)| guest::changes_output(name)) {
         command.env_remove(name);
     }
@@ -86,16 +86,16 @@ pub fn run(
             let _ = child.wait();
             return Ok(None);
         }
-        thread::sleep(OFTEN);
+        thread::sleep(POLL_INTERVAL);
     };
-    Ok(Some(Ran {
+    Ok(Some(ProcessResult {
         ended: ended(status),
-        stdout: whole(&mut out).map_err(failed)?,
-        stderr: whole(&mut err).map_err(failed)?,
+        stdout: read_all(&mut out).map_err(failed)?,
+        stderr: read_all(&mut err).map_err(failed)?,
     }))
 }
 
-fn whole(file: &mut (impl io::Read + io::Seek)) -> io::Result<Vec<u8>> {
+fn read_all(file: &mut (impl io::Read + io::Seek)) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
     file.read_to_end(&mut bytes)?;

@@ -47,7 +47,7 @@ impl Opened {
 
     /// Whether it was made by another npsim than this one.
     #[must_use]
-    pub fn made_by_another(&self) -> bool {
+    pub fn is_from_other_build(&self) -> bool {
         let (made, own) = (&self.0.manifest.made_by, Build::own());
         (&made.version, &made.model) != (&own.version, &own.model)
     }

@@ -10,11 +10,11 @@ use std::sync::atomic::AtomicBool;
 use npsim::problem::Problem;
 use npsim_net::inputs::{InputNote, NoteKind, notes_in};
 
-use super::archive::MOST_BYTES;
+use super::archive::MAX_BYTES;
 use super::command_line::{below, tidy};
 use super::manifest::{Outcome, Request};
-use super::outcome::{of_any_host, outcome};
-use super::process::{self, Ran};
+use super::outcome::{mask_host_details, outcome};
+use super::process::{self, ProcessResult};
 
 /// What came of the command of a bundle among the bundle's files.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub fn run(
         return Ok(None);
     };
     let mut outputs = BTreeMap::new();
-    let mut left = MOST_BYTES;
+    let mut left = MAX_BYTES;
     gather(&root, &root, files, &mut left, &mut outputs)?;
     let outside = notes_of(&notes)?.into_iter().filter(|note| {
         let read = matches!(note.kind, NoteKind::Read | NoteKind::Other);
@@ -58,8 +58,8 @@ pub fn run(
     });
     Ok(Some(Staged {
         outcome: outcome(&ran, &root, &outputs),
-        stdout: of_any_host(&ran.stdout, &root),
-        stderr: of_any_host(&ran.stderr, &root),
+        stdout: mask_host_details(&ran.stdout, &root),
+        stderr: mask_host_details(&ran.stderr, &root),
         outside: outside.map(|note| note.path).collect(),
     }))
 }
@@ -116,7 +116,7 @@ fn gather(
             continue;
         }
         *left = left.checked_sub(about.len()).ok_or_else(|| {
-            let most = MOST_BYTES >> 20;
+            let most = MAX_BYTES >> 20;
             Problem::new(format!("the command writes more than {most} MiB"))
                 .help("a shorter run, or fewer outputs, shows the same fault")
         })?;
@@ -126,10 +126,10 @@ fn gather(
 }
 
 /// What came of a process in place, as [`run`] gives it.
-pub fn in_place(ran: &Ran, root: &Path) -> (Vec<u8>, Vec<u8>) {
+pub fn masked_output(ran: &ProcessResult, root: &Path) -> (Vec<u8>, Vec<u8>) {
     (
-        of_any_host(&ran.stdout, root),
-        of_any_host(&ran.stderr, root),
+        mask_host_details(&ran.stdout, root),
+        mask_host_details(&ran.stderr, root),
     )
 }
 
@@ -139,7 +139,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn inputs_that_stay_as_they_are_count_for_nothing() -> std::io::Result<()> {
+    fn unchanged_inputs_do_not_count_towards_the_limit() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text);
         write("input", &"a".repeat(100))?;

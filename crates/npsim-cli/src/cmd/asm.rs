@@ -78,12 +78,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
     let output = { arguments.out.as_ref() }
-        .map(|path| OutputOption::new("--out", path, &FIRMWARE).at_the_end());
+        .map(|path| OutputOption::new("--out", path, &FIRMWARE).written_late());
     let outputs = output.as_slice();
     destinations::claim(&["asm"], outputs)?;
-    destinations::keep_promises(outputs)?;
+    destinations::check_extensions(outputs)?;
     let format = arguments.out.as_deref().map(format_of).transpose()?;
-    destinations::try_places(outputs)?;
+    destinations::check_writable(outputs)?;
     if arguments.parity && !arguments.words && !matches!(format, Some(OutputForm::Hex)) {
         return Err(
             Problem::new("`--parity` applies only to words in hexadecimal digits")
@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Some(programs) = programs else {
         return without_programs(arguments, &messages);
     };
-    destinations::keep_apart(&destinations::files_of(&project, &programs), outputs)?;
+    destinations::check_overwrites(&destinations::files_of(&project, &programs), outputs)?;
     let groups = group(programs);
     if let (Some(path), Some(format)) = (&arguments.out, format) {
         // A file for a single microengine does not record which one, so that it runs on any.
@@ -293,7 +293,7 @@ pub fn range(ids: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn ranges() {
+    fn numbers_are_grouped_into_ranges() {
         assert_eq!(super::range(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
         assert_eq!(super::range(&[3]), "3");
     }

@@ -110,7 +110,7 @@ mod tests {
     use super::{arguments, quoted};
 
     #[test]
-    fn arguments_lose_what_asks_for_the_script() {
+    fn script_options_are_removed_from_the_arguments() {
         let given = "reproduce zhang --script slurm --quick --shards=3 --set a.b=1";
         let left = arguments(given.split(' ').map(Into::into));
         assert_eq!(left.join(" "), "reproduce zhang --quick --set a.b=1");

@@ -86,8 +86,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(1));
     };
     let outputs = outputs(arguments);
-    destinations::keep_apart(&destinations::files_of(&project, &programs), &outputs)?;
-    destinations::try_places(&outputs)?;
+    destinations::check_overwrites(&destinations::files_of(&project, &programs), &outputs)?;
+    destinations::check_writable(&outputs)?;
     let flows = Flows::default();
     let mut wanted = arguments.observers.wanted(RunRouter::ALONE, &flows);
     if arguments.report.is_some() {
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let verdict = &judged.verdict;
     let file = VerdictFile::from(verdict);
     arguments.format.print(&file, || text(verdict))?;
-    let code = tell(verdict, &programs);
+    let code = print_verdict(verdict, &programs);
     show(arguments, &project, &programs, judged)?;
     Ok(code)
 }
@@ -122,7 +122,7 @@ fn show(
         if let Some(seen) = seen {
             let analysis = seen.analysis();
             if !quiet {
-                output::tell(&format!("\n{}", bottleneck::as_text(&analysis)))?;
+                output::print_text(&format!("\n{}", bottleneck::as_text(&analysis)))?;
             }
             let page = seen.page(&analysis, &settings).map_err(Into::into);
             page_file::write(folder, page)?;
@@ -133,7 +133,7 @@ fn show(
 }
 
 /// Shows what went wrong in the run itself, and returns the exit code.
-fn tell(verdict: &ExerciseVerdict, programs: &[Program]) -> ExitCode {
+fn print_verdict(verdict: &ExerciseVerdict, programs: &[Program]) -> ExitCode {
     if let Some((fault, state, report)) = &verdict.fault {
         show_fault(fault, programs, state, report.as_ref());
         return ExitCode::from(3);

@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         text = table.fitted(output::width()) + "\n";
     }
-    output::tell(&text)?;
+    output::print_text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     } else {
         board(&profile, arguments.sources)?
     };
-    output::tell(&text)?;
+    output::print_text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

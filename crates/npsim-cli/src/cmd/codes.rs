@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         writeln!(text, "{name}: {explanation}")?;
         if let Some(example) = codes::example(name) {
-            text += &shown(name, example);
+            text += &example_text(name, example);
         }
     } else if arguments.format.is_json() {
         let all = codes::all().iter().map(|code| Explained {
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         text = table.fitted(output::width()) + "\n";
     }
-    output::tell(&text)?;
+    output::print_text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -126,7 +126,7 @@ fn said(name: &str, example: &str) -> Option<String> {
 }
 
 /// An example, and the message that it causes.
-fn shown(name: &str, example: &str) -> String {
+fn example_text(name: &str, example: &str) -> String {
     let mut text = String::from("\nFor example:\n\n");
     for line in example.lines() {
         // Writing to a String cannot fail.

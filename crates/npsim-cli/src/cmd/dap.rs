@@ -94,15 +94,15 @@ struct LaunchLine {
 }
 
 /// The options that have keys of their own in launch configurations.
-const OWN: [&str; 10] = [
+const OPTION_KEYS: [&str; 10] = [
     "load", "rate", "size", "time", "trace", "until", "pace", "seed", "memory", "me",
 ];
 
 /// The other keys of launch configurations.
-const BESIDE: [&str; 4] = ["program", "args", "cwd", "stopOnEntry"];
+const OTHER_KEYS: [&str; 4] = ["program", "args", "cwd", "stopOnEntry"];
 
 /// Keys that editors add to launch configurations for their own use.
-const OF_EDITORS: [&str; 20] = [
+const EDITOR_KEYS: [&str; 20] = [
     "type",
     "request",
     "name",
@@ -127,7 +127,7 @@ const OF_EDITORS: [&str; 20] = [
 
 /// The message for an unknown key in a launch configuration.
 fn unknown(key: &str) -> String {
-    let known = || OWN.into_iter().chain(BESIDE);
+    let known = || OPTION_KEYS.into_iter().chain(OTHER_KEYS);
     let remedy = match closest(key, known()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
@@ -141,7 +141,9 @@ fn unknown(key: &str) -> String {
 fn words(launch: &Launch) -> Result<Vec<String>, String> {
     let given = &launch.arguments;
     let is_known = |key: &str| {
-        let own = [&OWN[..], &BESIDE, &OF_EDITORS].concat().contains(&key);
+        let own = [&OPTION_KEYS[..], &OTHER_KEYS, &EDITOR_KEYS]
+            .concat()
+            .contains(&key);
         own || key.starts_with("__")
     };
     if let Some(key) = given.keys().find(|key| !is_known(key)) {
@@ -160,7 +162,7 @@ fn words(launch: &Launch) -> Result<Vec<String>, String> {
         return Err("`stopOnEntry` must be true or false".to_owned());
     }
     let mut words = Vec::new();
-    for name in OWN {
+    for name in OPTION_KEYS {
         if let Some(value) = given.get(name) {
             let value =
                 text(value).ok_or_else(|| format!("`{name}` is neither a text nor a number"))?;

@@ -32,7 +32,7 @@ mod tests {
     use super::show_date;
 
     #[test]
-    fn days_are_those_of_the_calendar() {
+    fn timestamps_show_as_calendar_dates() {
         for (seconds, date) in [
             (0, "1970-01-01"),
             (-1, "1969-12-31"),

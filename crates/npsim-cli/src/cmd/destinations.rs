@@ -46,7 +46,7 @@ impl OutputOption {
     pub fn page(folder: &Path) -> Self {
         Self {
             makes_folder: true,
-            ..Self::new("--report", page_file::path(folder), &PAGE).at_the_end()
+            ..Self::new("--report", page_file::path(folder), &PAGE).written_late()
         }
     }
 
@@ -57,7 +57,7 @@ impl OutputOption {
 
     /// Marks the output as written at the end of the run.
     #[must_use]
-    pub fn at_the_end(mut self) -> Self {
+    pub fn written_late(mut self) -> Self {
         self.late = true;
         self
     }
@@ -97,7 +97,7 @@ pub fn claim(subcommand: &'static [&'static str], outputs: &[OutputOption]) -> a
         .help("name a file, or send standard output to another program or a file")
         .into());
     }
-    output::give_to_data();
+    output::reserve_stdout();
     Ok(())
 }
 
@@ -123,7 +123,7 @@ pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
 ///
 /// # Errors
 /// Returns an error for the first such output.
-pub fn keep_promises(outputs: &[OutputOption]) -> Result<(), Problem> {
+pub fn check_extensions(outputs: &[OutputOption]) -> Result<(), Problem> {
     let mut outputs = outputs.iter();
     outputs.try_for_each(|output| output.form.check(output.option, &output.path))
 }
@@ -133,7 +133,7 @@ pub fn keep_promises(outputs: &[OutputOption]) -> Result<(), Problem> {
 ///
 /// # Errors
 /// Returns an error for the first such output.
-pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Problem> {
+pub fn check_overwrites(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Problem> {
     for (at, output) in outputs.iter().enumerate() {
         let taken = inputs
             .iter()
@@ -159,7 +159,7 @@ pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Prob
             .help("give one of them another name"));
         }
     }
-    keep_promises(outputs)
+    check_extensions(outputs)
 }
 
 /// Checks in advance whether the outputs written at the end can be written, so that no results are
@@ -167,7 +167,7 @@ pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Prob
 ///
 /// # Errors
 /// Returns an error if a file cannot be created there.
-pub fn try_places(outputs: &[OutputOption]) -> Result<(), Problem> {
+pub fn check_writable(outputs: &[OutputOption]) -> Result<(), Problem> {
     let late = outputs.iter().filter(|output| output.late);
     for output in late.filter(|output| !is_standard_output(&output.path)) {
         let path = &output.path;

@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match find(&topic) {
         TopicMatch::Page(page) => {
             let text = terminal_text::render(&blocks(page.text), output::width());
-            show(&(text + &leads_to(&page)))?;
+            show(&(text + &linked_pages(&page)))?;
         }
         TopicMatch::Section(page, section) => {
             let text = terminal_text::render(&section, output::width());
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The pages linked from a page; a terminal does not show links in the text.
-fn leads_to(page: &Page) -> String {
+fn linked_pages(page: &Page) -> String {
     let mut topics: Vec<String> = links(page.text)
         .iter()
         .filter_map(|link| {

@@ -91,11 +91,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let programs = programs.unwrap_or_default();
     let explanation = explain::explain(&programs, &project.profile, &file, line);
     if explanation.programs.is_empty() {
-        return Err(nothing(arguments, &programs, &file, line).into());
+        return Err(no_instructions(arguments, &programs, &file, line).into());
     }
     match (arguments.format, line) {
         (Format::Json, _) => format::json(&explanation)?,
-        (Format::Text, Some(_)) => output::tell(&explain::full(&explanation))?,
+        (Format::Text, Some(_)) => output::print_text(&explain::full(&explanation))?,
         // Source lines are not folded.
         (Format::Text, None) => output::show(&explain::listing(&explanation))?,
     }
@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The error for a place without instructions.
-fn nothing(
+fn no_instructions(
     arguments: &Arguments,
     programs: &[npsim::assemble::Program],
     file: &Path,
@@ -139,7 +139,7 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn places() {
+    fn file_and_line_are_parsed() {
         let plain = |text: &str| {
             let (file, line) = parse(text).unwrap();
             (file.display().to_string(), line)

@@ -148,7 +148,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_name_that_promises_something_else_is_refused_for_every_form() {
+    fn mismatched_file_endings_are_refused() {
         for form in ALL {
             for own in form.endings {
                 assert!(form.check("--out", Path::new(&format!("a.{own}"))).is_ok());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_remedy_is_a_name_that_is_honoured() {
+    fn suggested_file_name_has_the_right_ending() {
         let refused = |form: &super::FileForm, name: &str| {
             let problem = form.check("--stats", Path::new(name)).unwrap_err();
             format!("{problem:?}")

@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let mut files = Vec::new();
         match std::fs::metadata(path).map_err(|error| unreadable(path, &error))? {
             it if it.is_dir() => sources(path, &mut files)?,
-            _ if is_text_of_microcode(path) => files.push(path.clone()),
+            _ if is_microcode_file(path) => files.push(path.clone()),
             _ => {
                 let message = format!(
                     "`{}` does not have the name of a microcode source",
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             );
         }
         for file in files {
-            match one(&file, arguments) {
+            match format_file(&file, arguments) {
                 Ok(changed) => different.extend(changed),
                 // The other files are still formatted.
                 Err(error) => problems.0.push(error.downcast::<Problem>()?),
@@ -99,14 +99,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// Whether a file is a source, or a file that sources include. Any other file was probably named
 /// by mistake, and could not be restored.
-fn is_text_of_microcode(path: &Path) -> bool {
+fn is_microcode_file(path: &Path) -> bool {
     let known = ["uc", "h", "inc", "mac"];
     let extension = path.extension().and_then(std::ffi::OsStr::to_str);
     extension.is_some_and(|it| known.iter().any(|known| it.eq_ignore_ascii_case(known)))
 }
 
 /// Formats a file; returns what changed.
-fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
+fn format_file(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     npsim_net::inputs::reading(path);
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let name = path.display().to_string();
@@ -118,7 +118,7 @@ fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> 
     }
     let different = Different::of(&name, &text, &formatted);
     if arguments.check {
-        different.tell(arguments.format)?;
+        different.report(arguments.format)?;
         return Ok(Some(different));
     }
     write_whole(path, &encoding.encode(formatted))
@@ -141,7 +141,7 @@ fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
             .and_then(|()| out.flush())
             .context("cannot write to standard output")?;
     } else if formatted != text {
-        different.tell(arguments.format)?;
+        different.report(arguments.format)?;
     }
     Ok((formatted != text).then_some(different))
 }
@@ -173,7 +173,7 @@ impl Different {
     }
 
     /// Reports a file to people; for programs, all files are reported together.
-    fn tell(&self, format: Format) -> anyhow::Result<()> {
+    fn report(&self, format: Format) -> anyhow::Result<()> {
         let told = match self.lines {
             0 => "the last line has no newline".to_owned(),
             1 => "this line".to_owned(),

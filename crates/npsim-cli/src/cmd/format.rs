@@ -32,7 +32,7 @@ impl Format {
         text: impl FnOnce() -> String,
     ) -> anyhow::Result<()> {
         match self {
-            Self::Text => output::tell(&text()),
+            Self::Text => output::print_text(&text()),
             Self::Json => json(result),
         }
     }

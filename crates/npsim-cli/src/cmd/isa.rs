@@ -117,7 +117,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// Prints a page for people.
 fn show(text: &str) -> anyhow::Result<()> {
-    output::tell(&(with_tables(text, output::width()).trim_end().to_owned() + "\n"))
+    output::print_text(&(with_tables(text, output::width()).trim_end().to_owned() + "\n"))
 }
 
 fn page(title: &str, text: &str, format: Format) -> anyhow::Result<ExitCode> {

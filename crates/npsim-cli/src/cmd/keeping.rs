@@ -37,13 +37,13 @@ impl<'a, O: Outputs> Keeping<'a, O> {
     ) -> Result<Self, Problem> {
         match (before, checkpoint) {
             (Some(before), _) => Ok(Self::At(before.outputs())),
-            (None, Some(path)) => forget(path).map(|()| Self::Begun),
+            (None, Some(path)) => remove_checkpoint(path).map(|()| Self::Begun),
             (None, None) => Ok(Self::Not),
         }
     }
 }
 
-fn forget(path: &Path) -> Result<(), Problem> {
+fn remove_checkpoint(path: &Path) -> Result<(), Problem> {
     if !path.is_file() {
         return Ok(());
     }
@@ -56,7 +56,7 @@ fn forget(path: &Path) -> Result<(), Problem> {
 }
 
 /// The error for a checkpoint that does not fit its command.
-pub fn lacks(what: &str) -> Problem {
+pub fn incomplete_checkpoint(what: &str) -> Problem {
     Problem::new(format!(
         "the checkpoint does not have all {what} that its command writes"
     ))

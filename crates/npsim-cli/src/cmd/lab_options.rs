@@ -100,7 +100,7 @@ impl LabOptions {
 }
 
 /// How long points may be examined before a progress bar appears.
-const PATIENCE: Duration = Duration::from_millis(300);
+const BAR_DELAY: Duration = Duration::from_millis(300);
 /// The interval at which the progress bar is redrawn.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -109,12 +109,12 @@ const TICK: Duration = Duration::from_millis(200);
 /// before.
 #[derive(Default)]
 pub struct LabProgress {
-    looking: OnceLock<Looking>,
+    examination: OnceLock<Examination>,
     running: OnceLock<BarState>,
 }
 
 /// The phase in which points are examined, to find which of them have to run.
-struct Looking {
+struct Examination {
     bar: ProgressBar,
     since: Instant,
 }
@@ -130,7 +130,7 @@ impl Progress for LabProgress {
         if points == 0 || !std::io::stderr().is_terminal() {
             return;
         }
-        self.looking.get_or_init(|| {
+        self.examination.get_or_init(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(points as u64), ProgressDrawTarget::hidden());
             if let Ok(style) =
@@ -139,23 +139,23 @@ impl Progress for LabProgress {
                 bar.set_style(style);
             }
             let since = Instant::now();
-            Looking { bar, since }
+            Examination { bar, since }
         });
     }
 
     fn prepared(&self) {
-        let Some(Looking { bar, since }) = self.looking.get() else {
+        let Some(Examination { bar, since }) = self.examination.get() else {
             return;
         };
-        if bar.is_hidden() && since.elapsed() > PATIENCE {
+        if bar.is_hidden() && since.elapsed() > BAR_DELAY {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         bar.inc(1);
     }
 
     fn begins(&self, to_run: usize, cycles: Cycle, _: usize) {
-        if let Some(looking) = self.looking.get() {
-            looking.bar.finish_and_clear();
+        if let Some(examination) = self.examination.get() {
+            examination.bar.finish_and_clear();
         }
         if to_run == 0 || !std::io::stderr().is_terminal() {
             return;
@@ -195,8 +195,8 @@ impl Progress for LabProgress {
 impl LabProgress {
     /// Removes the progress bar.
     pub fn finish(&self) {
-        if let Some(looking) = self.looking.get() {
-            looking.bar.finish_and_clear();
+        if let Some(examination) = self.examination.get() {
+            examination.bar.finish_and_clear();
         }
         if let Some(drawn) = self.running.get() {
             drawn.bar.finish_and_clear();
@@ -205,7 +205,7 @@ impl LabProgress {
 }
 
 /// Reports the points that a check stopped, on standard error.
-pub fn tell_faults(results: &Results) {
+pub fn report_faults(results: &Results) {
     for (cached, fault) in results.faults() {
         output::line(&format!(
             "point {}, {}, was stopped: {fault}",
@@ -216,21 +216,21 @@ pub fn tell_faults(results: &Results) {
 }
 
 /// Reports why metrics have no value, on standard error; if `asked` is given, only for these curves.
-pub fn tell_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) {
+pub fn report_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) {
     for gap in gaps(study, results, asked) {
         output::line(&format!("note: {gap}"));
     }
 }
 
 /// Reports where all runs of points are equal, so that means have no interval, on standard error.
-pub fn tell_equal_runs(study: &Study, results: &Results) {
+pub fn report_equal_runs(study: &Study, results: &Results) {
     for line in equal_runs(study, results) {
         output::line(&format!("note: {line}"));
     }
 }
 
 /// Reports how many points had not settled when their windows began, on standard error.
-pub fn tell_unsettled(results: &Results) {
+pub fn report_unsettled(results: &Results) {
     let mut open = results.unsettled();
     let Some(first) = open.next() else {
         return;

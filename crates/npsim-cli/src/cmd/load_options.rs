@@ -12,7 +12,7 @@ use super::value::parser;
 #[command(next_help_heading = "Generated traffic")]
 pub struct LoadOptions {
     /// Generate traffic at this fraction of line rate, such as `0.33`, `33%` or `1` (back to back), or per port, such as `1,0.5,0`
-    #[arg(long, value_name = "PART", value_parser = part)]
+    #[arg(long, value_name = "PART", value_parser = parse_load)]
     pub load: Option<LoadRate>,
     /// Generate traffic at this total rate over all ports, in frames or bits of line time per second, such as `4.5Mpps` or `3Gbps`
     #[arg(long, value_name = "RATE", conflicts_with = "load", value_parser = absolute)]
@@ -45,7 +45,7 @@ pub struct LoadOptions {
 
 impl LoadOptions {
     /// The load given by options and `file` together, where options take precedence; `None` if neither has a rate.
-    pub fn over(&self, file: Option<&Load>, seed: Option<u64>) -> Option<Load> {
+    pub fn merged_with(&self, file: Option<&Load>, seed: Option<u64>) -> Option<Load> {
         let mut load = file.cloned().unwrap_or_default();
         if let Some(rate) = self.load.as_ref().or(self.rate.as_ref()) {
             load.rate = Some(rate.clone());
@@ -71,7 +71,7 @@ impl LoadOptions {
     }
 
     /// A given option that has no effect without a rate, if there is one.
-    pub fn shape(&self) -> Option<&'static str> {
+    pub fn option_needing_rate(&self) -> Option<&'static str> {
         let given = [
             (self.size.is_some(), "--size"),
             (self.arrivals.is_some(), "--arrivals"),
@@ -89,7 +89,7 @@ impl LoadOptions {
 }
 
 /// Parses the value of `--load`.
-fn part(text: &str) -> Result<LoadRate, String> {
+fn parse_load(text: &str) -> Result<LoadRate, String> {
     match text.parse().map_err(|error: RateError| error.to_string())? {
         rate @ LoadRate::Total(Amount::Packets(_) | Amount::Bits(_)) => Err(format!(
             "that is not a part of the lines' rate; write `--rate {rate}`"

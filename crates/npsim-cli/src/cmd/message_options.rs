@@ -35,7 +35,7 @@ pub struct MessageOptions {
 impl MessageOptions {
     /// Whether messages are printed as JSON.
     pub fn json(&self) -> bool {
-        self.message_format.is_json() || output::is_for_programs()
+        self.message_format.is_json() || output::messages_as_json()
     }
 
     /// Takes over the message format of `other`.

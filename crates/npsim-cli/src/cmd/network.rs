@@ -154,17 +154,17 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             skipped: network.skipped(),
         };
         let interrupted = matches!(stopped, Some(Stopped::Interrupted));
-        output::tell(&summary::text(
+        output::print_text(&summary::text(
             &results,
             &host,
             interrupted,
             output::width(),
         ))?;
     }
-    tell_end(stopped, &network, &results)
+    report_end(stopped, &network, &results)
 }
 
-fn tell_end(
+fn report_end(
     stopped: Option<Stopped>,
     network: &Network,
     results: &Results,

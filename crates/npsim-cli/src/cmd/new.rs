@@ -95,11 +95,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     std::fs::create_dir_all(&folder)
         .map_err(|error| Problem::io("make the folder", &folder, &error))?;
-    let shown = seen_from(&folder, source)?;
+    let shown = relative_path(&folder, source)?;
     let include = arguments
         .include
         .iter()
-        .map(|include| seen_from(&folder, include))
+        .map(|include| relative_path(&folder, include))
         .collect::<Result<Vec<_>, _>>()?;
     let text = default_text(&Disk, source, &shown, &include, &overrides)?;
     write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
@@ -114,14 +114,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             "wrote {}; `npsim run {}` runs it{}\n",
             written.project,
             written.folder,
-            without_include(arguments)
+            include_hint(arguments)
         )
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A hint for the run, if the source includes files and no folder was given.
-fn without_include(arguments: &Arguments) -> &'static str {
+fn include_hint(arguments: &Arguments) -> &'static str {
     let includes = std::fs::read_to_string(&arguments.from).is_ok_and(|text| {
         let mut lines = text.lines();
         lines.any(|line| line.trim_start().starts_with("#include"))
@@ -134,7 +134,7 @@ fn without_include(arguments: &Arguments) -> &'static str {
 }
 
 /// A path relative to the project file's `folder`; both must exist.
-fn seen_from(folder: &Path, path: &Path) -> Result<String, Problem> {
+fn relative_path(folder: &Path, path: &Path) -> Result<String, Problem> {
     let full = |path: &Path| {
         std::fs::canonicalize(path).map_err(|error| Problem::io("read", path, &error))
     };

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::batch_script::{self, BatchScript};
 use super::format::{self, Format};
 use super::interrupt::INTERRUPTED;
-use super::lab_options::{LabOptions, LabProgress, tally, tell_faults};
+use super::lab_options::{LabOptions, LabProgress, report_faults, tally};
 use super::value::parser;
 use crate::output;
 
@@ -34,8 +34,8 @@ pub struct PartOptions {
     /// All machines assign points to parts identically; points measured in one run of a network
     /// stay together. Points already saved in the folder of results are skipped. In a Slurm job
     /// array K/N may be omitted: the task determines K, the number of tasks is N.
-    #[arg(long, value_name = "K/N", num_args = 0..=1, default_missing_value = "array", value_parser = parser::<AskedShard>(), conflicts_with_all = ["merge", "script"])]
-    shard: Option<AskedShard>,
+    #[arg(long, value_name = "K/N", num_args = 0..=1, default_missing_value = "array", value_parser = parser::<ShardArgument>(), conflicts_with_all = ["merge", "script"])]
+    shard: Option<ShardArgument>,
     /// Run nothing; write tables and figures from saved results, or report what is missing and why
     #[arg(long, conflicts_with = "script")]
     merge: bool,
@@ -52,18 +52,18 @@ pub struct PartOptions {
 
 /// A shard as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AskedShard {
+enum ShardArgument {
     Given(Shard),
     /// The shard of the current task of a job array.
-    OfArray,
+    FromArray,
 }
 
-impl std::str::FromStr for AskedShard {
+impl std::str::FromStr for ShardArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "array" => Ok(Self::OfArray),
+            "array" => Ok(Self::FromArray),
             text => text.parse().map(Self::Given),
         }
     }
@@ -108,8 +108,10 @@ impl PartOptions {
         };
         Ok(match (&self.point, self.shard) {
             (Some(point), _) => Job::Part(task(Part::Point(point.clone()))),
-            (None, Some(AskedShard::Given(shard))) => Job::Part(task(Part::Shard(shard))),
-            (None, Some(AskedShard::OfArray)) => Job::Part(task(Part::Shard(shard_of_array()?))),
+            (None, Some(ShardArgument::Given(shard))) => Job::Part(task(Part::Shard(shard))),
+            (None, Some(ShardArgument::FromArray)) => {
+                Job::Part(task(Part::Shard(shard_of_array()?)))
+            }
             (None, None) => Job::Whole(task(Part::Whole)),
         })
     }
@@ -229,14 +231,14 @@ pub fn run_part(
                 .collect(),
         })?;
     }
-    tell_faults(&results);
+    report_faults(&results);
     output::line(&format!("{}: {}", task.part, tally(&results)));
     Ok(ExitCode::SUCCESS)
 }
 
 /// The outcome of a command that runs points: the results of all requested points, for the command to show, or its exit
 /// code.
-pub enum Ran {
+pub enum PointsOutcome {
     /// The results of all points.
     Whole(Results),
     /// Something else was done and reported.
@@ -254,22 +256,22 @@ impl PartOptions {
         points: Vec<Point>,
         (lab, format): (&LabOptions, Format),
         stop: &AtomicBool,
-    ) -> anyhow::Result<Ran> {
+    ) -> anyhow::Result<PointsOutcome> {
         let results = match self.job()? {
             Job::Script(part) => {
                 let code = part.print_script(campaign, points, lab.jobs_given())?;
-                return Ok(Ran::Done(code));
+                return Ok(PointsOutcome::Done(code));
             }
             Job::Part(task) => {
-                return run_part(campaign, points, &task, stop, format).map(Ran::Done);
+                return run_part(campaign, points, &task, stop, format).map(PointsOutcome::Done);
             }
             Job::Merge => campaign.merge(points, stop)?,
             Job::Whole(task) => run_task(campaign, points, &task, stop)?,
         };
         Ok(if results.interrupted {
-            Ran::Done(interrupted(&results))
+            PointsOutcome::Done(interrupted(&results))
         } else {
-            Ran::Whole(results)
+            PointsOutcome::Whole(results)
         })
     }
 }
@@ -371,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_of_an_array_are_shards() {
+    fn array_task_ids_map_to_shards() {
         assert_eq!(shard("0", "0", "4", "1"), Shard::new(1, 4));
         assert_eq!(shard("4", "1", "4", ""), Shard::new(4, 4));
         assert_eq!(shard("10", "2", "5", "4"), Shard::new(3, 5));

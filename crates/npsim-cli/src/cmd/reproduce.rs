@@ -23,9 +23,9 @@ use serde::Serialize;
 use super::format::{self, Format};
 use super::interrupt::interrupt_flag;
 use super::lab_options::{
-    LabOptions, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
+    LabOptions, report_equal_runs, report_faults, report_gaps, report_unsettled, tally,
 };
-use super::part_options::{PartOptions, Ran};
+use super::part_options::{PartOptions, PointsOutcome};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -124,8 +124,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let shown = (&arguments.lab, arguments.format);
     let ran = arguments.part.run(&campaign, points, shown, &stop)?;
     let results = match ran {
-        Ran::Whole(results) => results,
-        Ran::Done(code) => return Ok(code),
+        PointsOutcome::Whole(results) => results,
+        PointsOutcome::Done(code) => return Ok(code),
     };
     let mut rows = verdict::rows(&study, &results, &wanted);
     rows.push(profiles::row(&study, &results));
@@ -165,14 +165,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 );
             }
             parts.push(reproduced(&rows));
-            output::tell(&(parts.join("\n\n") + "\n"))?;
+            output::print_text(&(parts.join("\n\n") + "\n"))?;
         }
     }
-    tell_faults(&results);
-    tell_unsettled(&results);
+    report_faults(&results);
+    report_unsettled(&results);
     let asked = part.then(|| selection::asked(&study, &wanted));
-    tell_gaps(&study, &results, asked.as_ref());
-    tell_equal_runs(&study, &results);
+    report_gaps(&study, &results, asked.as_ref());
+    report_equal_runs(&study, &results);
     let tally = tally(&results);
     output::line(&match whole {
         _ if !part => format!("{tally}; see {}", page.display()),

@@ -14,7 +14,7 @@ use npsim::problem::Problem;
 use crate::{bundle, output};
 
 /// Options that any resumed run may override, since they change no result of the original command.
-const ANEW: [&str; 7] = [
+const OVERRIDABLE: [&str; 7] = [
     "checkpoint",
     "checkpoint_every",
     "format",
@@ -31,7 +31,7 @@ pub trait Resumable: Args {
     /// A description of its target.
     const TARGET: &'static str;
     /// Further options that may be overridden, specific to this command.
-    const ALSO_ANEW: &'static [&'static str];
+    const ALSO_OVERRIDABLE: &'static [&'static str];
     /// The state of outputs in its checkpoints.
     type Outputs: Outputs;
 
@@ -53,7 +53,7 @@ pub fn run_or_resume<A: Resumable>(
     let Some(path) = now.resume() else {
         return run(now, None);
     };
-    refuse_others::<A>();
+    refuse_fixed_options::<A>();
     let checkpoint = CheckpointFile::read(path)?;
     let arguments = resumed(now, path, checkpoint.origin())?;
     run(&arguments, Some(&checkpoint)).inspect_err(|_| note_folder(checkpoint.origin()))
@@ -69,13 +69,13 @@ fn command_of<A: Resumable>() -> Command {
 
 /// Exits the process with a usage error if `--resume` is combined with an option that may not be
 /// overridden.
-fn refuse_others<A: Resumable>() {
+fn refuse_fixed_options<A: Resumable>() {
     let mut run = command_of::<A>();
     let given = run.clone().get_matches_from(std::env::args_os().skip(1));
     let other = run.get_arguments().find(|argument| {
         let id = argument.get_id().as_str();
         // A flag that is not given has its default value, which does not come from the command line.
-        !(ANEW.contains(&id) || A::ALSO_ANEW.contains(&id))
+        !(OVERRIDABLE.contains(&id) || A::ALSO_OVERRIDABLE.contains(&id))
             && given.value_source(id) == Some(ValueSource::CommandLine)
     });
     if let Some(other) = other {

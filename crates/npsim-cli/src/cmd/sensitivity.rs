@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::format::{self, Format};
 use super::interrupt::interrupt_flag;
 use super::lab_options::{LabOptions, tally};
-use super::part_options::{PartOptions, Ran};
+use super::part_options::{PartOptions, PointsOutcome};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -130,14 +130,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let shown = (&arguments.lab, arguments.format);
     let ran = arguments.part.run(&campaign, points, shown, &stop)?;
     let results = match ran {
-        Ran::Whole(results) => results,
-        Ran::Done(code) => return Ok(code),
+        PointsOutcome::Whole(results) => results,
+        PointsOutcome::Done(code) => return Ok(code),
     };
     let report = plan.report(&campaign, &question, &results)?;
     let page = report.write(&folder)?;
     match arguments.format {
         Format::Json => format::json(&report)?,
-        Format::Text => output::tell(&format!("{}\n\n{}", report.title, report.markdown()))?,
+        Format::Text => output::print_text(&format!("{}\n\n{}", report.title, report.markdown()))?,
     }
     for refused in &report.refused {
         output::line(&format!("note: not moved: {refused}"));

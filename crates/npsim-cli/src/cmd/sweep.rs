@@ -20,7 +20,7 @@ use npsim_session::text_table::TextTable;
 use super::format::{self, Format};
 use super::interrupt::interrupt_flag;
 use super::lab_options::{
-    LabOptions, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
+    LabOptions, report_equal_runs, report_faults, report_gaps, report_unsettled, tally,
 };
 use super::part_options::{Job, PartOptions, interrupted, run_part, run_task};
 use crate::output;
@@ -117,19 +117,19 @@ fn write(
             format::json(&document)?;
         }
         Format::Text => {
-            output::tell(&(measurements(study, results, output::width()) + "\n"))?;
+            output::print_text(&(measurements(study, results, output::width()) + "\n"))?;
             for grid in grids(study, results).iter().filter(|_| page.is_some()) {
-                output::tell(&format!("\n{}\n", grid.terminal(output::width())))?;
+                output::print_text(&format!("\n{}\n", grid.terminal(output::width())))?;
             }
             if !rows.is_empty() && page.is_some() {
-                output::tell(&format!("\n{}\n", arguments.lab.comparison(&rows)))?;
+                output::print_text(&format!("\n{}\n", arguments.lab.comparison(&rows)))?;
             }
         }
     }
-    tell_faults(results);
-    tell_unsettled(results);
-    tell_gaps(study, results, None);
-    tell_equal_runs(study, results);
+    report_faults(results);
+    report_unsettled(results);
+    report_gaps(study, results, None);
+    report_equal_runs(study, results);
     let tally = tally(results);
     output::line(&match page {
         Some(page) => format!("{tally}; see {}", page.display()),
@@ -160,6 +160,6 @@ fn list(
             cached.point.shown_settings().join(" "),
         ]);
     }
-    output::tell(&(table.fitted(output::width()) + "\n"))?;
+    output::print_text(&(table.fitted(output::width()) + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }

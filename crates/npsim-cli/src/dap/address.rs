@@ -4,13 +4,13 @@ use npsim_debug::names::Memory;
 use npsim_debug::{DebugError, Thread};
 
 /// The first reference of an instruction: above all of 32-bit memory.
-const CODE: i64 = 0x1_0000_0000;
+const CODE_BASE: i64 = 0x1_0000_0000;
 /// The distance between the instructions of consecutive microengines.
-const OF_ME: i64 = 0x10_0000;
+const ME_STRIDE: i64 = 0x10_0000;
 /// The number of address units per instruction.
-const WORD: i64 = 8;
+const INSTRUCTION_STRIDE: i64 = 8;
 /// A bound above all references, far below where sums of them overflow.
-const FARTHEST: u64 = 1 << 48;
+const ADDRESS_LIMIT: u64 = 1 << 48;
 /// The base of SRAM in the core's address space, and the distance between its channels.
 const SRAM: u32 = 0x8000_0000;
 const CHANNEL: u32 = 0x1000_0000;
@@ -47,26 +47,31 @@ pub(super) fn thread_of_frame(frame: i64) -> Result<Thread, DebugError> {
 
 /// The reference to an instruction.
 pub(super) fn code(me: u8, pc: i64) -> i64 {
-    CODE + i64::from(me) * OF_ME + pc * WORD
+    CODE_BASE + i64::from(me) * ME_STRIDE + pc * INSTRUCTION_STRIDE
 }
 
 /// The microengine and the address of the referenced instruction; the address may lie outside any
 /// program.
 pub(super) fn instruction(reference: i64) -> Result<(u8, i64), DebugError> {
-    let offset = reference - CODE;
-    let me = u8::try_from(offset.div_euclid(OF_ME)).ok();
-    me.map(|me| (me, offset.rem_euclid(OF_ME).div_euclid(WORD)))
-        .ok_or_else(|| {
-            DebugError::new(format!(
-                "{reference:#x} is not the address of an instruction"
-            ))
-        })
+    let offset = reference - CODE_BASE;
+    let me = u8::try_from(offset.div_euclid(ME_STRIDE)).ok();
+    me.map(|me| {
+        (
+            me,
+            offset.rem_euclid(ME_STRIDE).div_euclid(INSTRUCTION_STRIDE),
+        )
+    })
+    .ok_or_else(|| {
+        DebugError::new(format!(
+            "{reference:#x} is not the address of an instruction"
+        ))
+    })
 }
 
 /// The address at `offset` from one that a client sent, if that is in range.
-pub(super) fn behind(text: &str, offset: i64) -> Result<i64, DebugError> {
+pub(super) fn address_at(text: &str, offset: i64) -> Result<i64, DebugError> {
     let address = number(text)?.checked_add(offset);
-    let address = address.filter(|it| it.unsigned_abs() <= FARTHEST);
+    let address = address.filter(|it| it.unsigned_abs() <= ADDRESS_LIMIT);
     address.ok_or_else(|| DebugError::new(format!("there is no address {offset} after `{text}`")))
 }
 
@@ -95,7 +100,7 @@ pub(super) fn memory(address: i64) -> Result<(Memory, u32), DebugError> {
 }
 
 /// The address at which the core sees a longword; `None` for local memory.
-pub(super) fn of_memory(memory: Memory, address: u32) -> Option<i64> {
+pub(super) fn memory_address(memory: Memory, address: u32) -> Option<i64> {
     let base = match memory {
         Memory::Dram => 0,
         Memory::Sram(channel) => SRAM + u32::from(channel) * CHANNEL,
@@ -153,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_survive_base64() {
+    fn bytes_round_trip_through_base64() {
         for (bytes, text) in [
             (&b""[..], ""),
             (b"f", "Zg=="),
@@ -168,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn addresses_beyond_all_references_are_refused() {
-        assert_eq!(behind("0x100", -4), Ok(0xfc));
+    fn out_of_range_addresses_are_refused() {
+        assert_eq!(address_at("0x100", -4), Ok(0xfc));
         for (text, offset) in [
             ("0x7fffffffffffffff", 1),
             ("0", i64::MIN),
@@ -177,20 +182,20 @@ mod tests {
             ("0x1000000000000", 1),
             ("12k", 0),
         ] {
-            assert!(behind(text, offset).is_err(), "{text} {offset}");
+            assert!(address_at(text, offset).is_err(), "{text} {offset}");
         }
         assert!(thread(i64::MIN).is_err() && thread(i64::MAX).is_err());
     }
 
     #[test]
-    fn addresses_are_those_of_the_core() {
+    fn addresses_and_references_round_trip() {
         for memory_ in [
             Memory::Scratch,
             Memory::Sram(0),
             Memory::Sram(3),
             Memory::Dram,
         ] {
-            let address = of_memory(memory_, 0x104).unwrap();
+            let address = memory_address(memory_, 0x104).unwrap();
             assert_eq!(memory(address), Ok((memory_, 0x104)));
         }
         assert!(memory(0xd000_0000).is_err() && memory(-4).is_err());

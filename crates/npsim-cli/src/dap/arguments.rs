@@ -109,7 +109,7 @@ pub(super) struct SetData {
 /// Requests about a thread.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct OfThread {
+pub(super) struct ThreadArguments {
     pub thread_id: i64,
     pub granularity: Option<String>,
 }

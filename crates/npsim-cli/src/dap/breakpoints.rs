@@ -183,7 +183,7 @@ impl Session<'_> {
     }
 
     fn instruction(&mut self, asked: &InstructionBreakpoint) -> Result<(u32, i64), DebugError> {
-        let reference = address::behind(&asked.instruction_reference, asked.offset)?;
+        let reference = address::address_at(&asked.instruction_reference, asked.offset)?;
         let (me, pc) = address::instruction(reference)?;
         let words = self.debugger.image(me).map_or(0, |image| image.words.len());
         if pc >= words as i64 {
@@ -200,7 +200,7 @@ impl Session<'_> {
 
     pub(super) fn data_info(&self, asked: &DataInfo) -> Result<Value, DebugError> {
         let (thread, text) = if asked.as_address {
-            let (memory, address) = address::memory(address::behind(&asked.name, 0)?)?;
+            let (memory, address) = address::memory(address::address_at(&asked.name, 0)?)?;
             // Accesses are recorded by longwords.
             let longword = address & !3;
             let text = format!("{}[{longword:#x}]", memory.name());

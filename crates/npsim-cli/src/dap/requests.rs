@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use super::address;
 use super::arguments::{
-    Completions, Disassemble, Evaluate, OfThread, ReadMemory, Scopes, SourceText, StackTrace,
-    WriteMemory,
+    Completions, Disassemble, Evaluate, ReadMemory, Scopes, SourceText, StackTrace,
+    ThreadArguments, WriteMemory,
 };
 use super::server::{Launch, Server};
 use super::session::Session;
@@ -24,11 +24,11 @@ use super::variables;
 use super::wire::Request;
 
 /// The maximum number of instructions disassembled per request.
-const MOST_WORDS: i64 = 100_000;
+const MAX_WORDS: i64 = 100_000;
 /// The maximum distance of requested instructions from their reference.
-const MOST_AWAY: u64 = 1 << 32;
+const MAX_INSTRUCTION_OFFSET: u64 = 1 << 32;
 /// The maximum number of bytes of memory read per request.
-const MOST_BYTES: i64 = 1 << 20;
+const MAX_BYTES: i64 = 1 << 20;
 
 /// The action that follows a response.
 enum FollowUp {
@@ -62,18 +62,18 @@ impl Session<'_> {
     ///
     /// Requests that resume the run are answered before it resumes, as the protocol requires, and
     /// the `stopped` event follows. During the run, the server keeps reading requests; one that
-    /// cannot wait, such as `pause`, interrupts the run (`server.go_on` clears the interruption
+    /// cannot wait, such as `pause`, interrupts the run (`server.clear_interrupt` clears the interruption
     /// before each request).
     fn serve(mut self) -> io::Result<()> {
         while let Some(request) = self.server.next()? {
-            self.server.go_on();
+            self.server.clear_interrupt();
             let goes = matches!(
                 request.command.as_str(),
                 "continue" | "reverseContinue" | "next" | "stepIn" | "stepOut" | "stepBack"
             );
             if goes {
-                let way = match self.way(&request) {
-                    Ok(way) => way,
+                let requested_step = match self.requested_step(&request) {
+                    Ok(requested_step) => requested_step,
                     Err(complaint) => {
                         self.server.refuse(&request, &complaint)?;
                         continue;
@@ -83,7 +83,7 @@ impl Session<'_> {
                 let body =
                     (request.command == "continue").then(|| json!({ "allThreadsContinued": true }));
                 self.server.respond(&request, body)?;
-                let stop = match way {
+                let stop = match requested_step {
                     (None, direction) => self.debugger.run(direction),
                     (Some(step), direction) => self.debugger.step(step, direction),
                 };
@@ -113,8 +113,11 @@ impl Session<'_> {
     }
 
     /// The requested step, if any, and its direction. Selects the context of a step.
-    fn way(&mut self, request: &Request) -> Result<(Option<Step>, Direction), DebugError> {
-        let asked: OfThread = arguments(request)?;
+    fn requested_step(
+        &mut self,
+        request: &Request,
+    ) -> Result<(Option<Step>, Direction), DebugError> {
+        let asked: ThreadArguments = arguments(request)?;
         let direction = match request.command.as_str() {
             "reverseContinue" | "stepBack" => Direction::Back,
             _ => Direction::Forward,
@@ -138,7 +141,7 @@ impl Session<'_> {
         Ok((Some(step), direction))
     }
 
-    fn say(&mut self, text: &str, category: &str) -> io::Result<()> {
+    fn send_output(&mut self, text: &str, category: &str) -> io::Result<()> {
         let body = json!({ "category": category, "output": format!("{text}\n") });
         self.server.event("output", Some(body))
     }
@@ -148,7 +151,7 @@ impl Session<'_> {
         for said in &stop.said {
             let place = said.place.map(|it| format!(" {}.{}", it.me, it.context));
             let place = place.unwrap_or_default();
-            self.say(
+            self.send_output(
                 &format!("[{}{place}] {}", said.moment.cycle, said.text),
                 "console",
             )?;
@@ -205,7 +208,7 @@ impl Session<'_> {
         let body = match request.command.as_str() {
             "configurationDone" => return Ok((None, self.configured())),
             "pause" => {
-                let stop = here(&self.debugger, StopCause::Interrupted);
+                let stop = current_stop(&self.debugger, StopCause::Interrupted);
                 return Ok((None, FollowUp::Stopped(Box::new(stop))));
             }
             "disconnect" | "terminate" => return Ok((None, FollowUp::End)),
@@ -251,7 +254,7 @@ impl Session<'_> {
             return FollowUp::Nothing;
         }
         let stop = if self.stops_on_entry {
-            here(&self.debugger, StopCause::Entry)
+            current_stop(&self.debugger, StopCause::Entry)
         } else {
             self.debugger.run(Direction::Forward)
         };
@@ -354,7 +357,7 @@ impl Session<'_> {
             .parse::<Expression>()
             .and_then(|it| it.location(&scope));
         if let Ok(Lvalue::Word(memory, address)) = location
-            && let Some(reference) = address::of_memory(memory, address)
+            && let Some(reference) = address::memory_address(memory, address)
         {
             body["memoryReference"] = format!("{reference:#x}").into();
         }
@@ -395,16 +398,16 @@ impl Session<'_> {
 
     fn disassemble(&self, asked: &Disassemble) -> Result<Value, DebugError> {
         let count = asked.instruction_count;
-        if !(0..=MOST_WORDS).contains(&count) {
+        if !(0..=MAX_WORDS).contains(&count) {
             return Err(DebugError::new(format!(
                 "{count} instructions are too many"
             )));
         }
-        let base = address::behind(&asked.memory_reference, asked.offset)?;
+        let base = address::address_at(&asked.memory_reference, asked.offset)?;
         let (me, pc) = address::instruction(base)?;
         let image = self.debugger.image(me);
         let first = pc.checked_add(asked.instruction_offset);
-        let first = { first.filter(|it| it.unsigned_abs() <= MOST_AWAY) }
+        let first = { first.filter(|it| it.unsigned_abs() <= MAX_INSTRUCTION_OFFSET) }
             .ok_or_else(|| DebugError::new("no instruction is that far away"))?;
         // Each file is looked up on disk only once.
         let mut sources: BTreeMap<String, Value> = BTreeMap::new();
@@ -442,8 +445,8 @@ impl Session<'_> {
     }
 
     fn read_memory(&self, asked: &ReadMemory) -> Result<Value, DebugError> {
-        let start = address::behind(&asked.memory_reference, asked.offset)?;
-        let count = asked.count.clamp(0, MOST_BYTES);
+        let start = address::address_at(&asked.memory_reference, asked.offset)?;
+        let count = asked.count.clamp(0, MAX_BYTES);
         let scope = self.debugger.scope(self.debugger.thread());
         let mut bytes = Vec::new();
         // Longwords are big-endian, in network byte order.
@@ -464,7 +467,7 @@ impl Session<'_> {
     }
 
     fn write_memory(&mut self, asked: &WriteMemory) -> Result<Value, DebugError> {
-        let start = address::behind(&asked.memory_reference, asked.offset)?;
+        let start = address::address_at(&asked.memory_reference, asked.offset)?;
         let bytes = address::from_base64(&asked.data)?;
         let thread = self.debugger.thread();
         let mut words: Vec<(npsim_debug::names::Memory, u32, u32)> = Vec::new();
@@ -516,7 +519,7 @@ impl Session<'_> {
     }
 }
 
-fn here(debugger: &Debugger, reason: StopCause) -> Stop {
+fn current_stop(debugger: &Debugger, reason: StopCause) -> Stop {
     Stop {
         reason,
         thread: debugger.thread(),

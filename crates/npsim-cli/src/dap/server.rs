@@ -205,7 +205,7 @@ impl Server {
     }
 
     /// Clears the interruption flag.
-    pub(super) fn go_on(&self) {
+    pub(super) fn clear_interrupt(&self) {
         self.stop.store(false, Ordering::Relaxed);
     }
 }

@@ -226,7 +226,7 @@ mod tests {
     use super::files;
 
     #[test]
-    fn links_between_the_pages_lead_to_anchors_that_are_there() {
+    fn links_between_pages_have_existing_targets() {
         let files = files();
         let mut places: BTreeSet<String> = BTreeSet::new();
         let pages: Vec<_> = { files.iter() }
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn search_finds_sections_that_are_there() {
+    fn search_index_points_to_existing_sections() {
         let files = files();
         let text = |name: &str| {
             let found = files.iter().find(|it| it.0 == name);

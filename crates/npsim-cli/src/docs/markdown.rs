@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_told_apart() {
+    fn block_kinds_are_distinguished() {
         let page = "# A title\n\nOne\ntwo.\n\n- a\n  goes on\n\n  and on\n  - b\n\n3. c\n4. d\n\n| x | y |\n| --- | --: |\n| a\\|b | |\n\n```uc\n# no heading\n\ncode\n```\n\n    more\n    of it\n\n> said\n> so\n";
         let item = |depth, mark: &str, it: &str| Block::Item {
             depth,
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_have_their_cells_as_they_are_written() {
+    fn table_cells_keep_their_markup() {
         let page = "## `T`\n\n| `x` | y |\n| --- | --- |\n| `a\\|b` | *c* |\n\nText\n";
         let table = tables(page).remove(0);
         assert_eq!(table.heading, "`T`");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_plain_without_their_marks() {
+    fn plain_text_has_no_markup() {
         let [Block::Paragraph(text)] = &blocks("a *[b `c`](d)* ![e](f) snake_case_x 2 * 3 \\*")[..]
         else {
             panic!("one paragraph");
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_are_those_of_the_book() {
+    fn anchors_match_the_book() {
         assert_eq!(
             anchor("What the `[[goal]]` says, in short"),
             "what-the-goal-says-in-short"

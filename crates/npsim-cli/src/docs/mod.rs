@@ -104,7 +104,8 @@ pub fn find(topic: &str) -> TopicMatch {
         && let Some(page) = named(name)
     {
         let mut places = places(std::slice::from_ref(&page), rest);
-        if let Some(at) = { places.iter() }.position(|place| is(&place.heading, rest)) {
+        if let Some(at) = { places.iter() }.position(|place| heading_matches(&place.heading, rest))
+        {
             return section(places.swap_remove(at));
         }
         return match places.len() {
@@ -127,7 +128,7 @@ pub fn find(topic: &str) -> TopicMatch {
 }
 
 /// Whether a heading equals what was typed, as text or as an anchor.
-fn is(heading: &str, typed: &str) -> bool {
+fn heading_matches(heading: &str, typed: &str) -> bool {
     heading.to_lowercase() == typed || markdown::anchor(heading) == typed
 }
 
@@ -180,7 +181,7 @@ mod tests {
     use super::{PAGES, SUMMARY, TopicMatch, find, pages};
 
     #[test]
-    fn the_table_of_contents_has_every_page_once() {
+    fn table_of_contents_lists_each_page_once() {
         let pages = pages();
         for (name, _) in PAGES {
             let count = pages.iter().filter(|page| page.name == *name).count();
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn topics_are_names_titles_headings_and_words_of_them() {
+    fn topics_match_page_names_titles_and_headings() {
         let page = |topic: &str| match find(topic) {
             TopicMatch::Page(page) => page.name,
             other => panic!("{topic}: {other:?}"),
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_topic_has_a_suggestion() {
+    fn mistyped_topic_gets_a_suggestion() {
         let TopicMatch::Nothing(Some(near)) = find("glosary") else {
             panic!("{:?}", find("glosary"));
         };

@@ -12,20 +12,20 @@ const CYAN: &str = "\x1b[36m";
 const DIM: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 /// The widest line, in columns, that is pleasant to read.
-const WIDEST: usize = 96;
+const MAX_COLUMNS: usize = 96;
 /// The narrowest width, in columns, in which wrapped text is readable.
-const NARROWEST: usize = 30;
+const MIN_COLUMNS: usize = 30;
 /// The indentation of code.
 const CODE: &str = "    ";
 /// The shell's line continuation.
-const GOES_ON: &str = " \\";
+const CONTINUATION: &str = " \\";
 
 /// Renders blocks in lines of at most `columns` columns, where words and code allow it.
 #[must_use]
 pub fn render(blocks: &[Block], columns: usize) -> String {
     // Code may use the whole width.
-    let code_columns = columns.max(NARROWEST) - CODE.len();
-    let columns = columns.clamp(NARROWEST, WIDEST);
+    let code_columns = columns.max(MIN_COLUMNS) - CODE.len();
+    let columns = columns.clamp(MIN_COLUMNS, MAX_COLUMNS);
     let mut out = String::new();
     let mut in_list = false;
     for block in blocks {
@@ -72,7 +72,7 @@ fn code_lines(line: &str, columns: usize) -> Vec<String> {
     if fits || (command && line.contains(['\'', '"'])) {
         return vec![line.to_owned()];
     }
-    let mark = if command { GOES_ON } else { "" };
+    let mark = if command { CONTINUATION } else { "" };
     let room = columns.saturating_sub(CODE.len() + mark.len());
     let text = folded(line, room);
     let count = text.lines().count();
@@ -198,7 +198,7 @@ fn wrap(words: &[StyledWord], columns: usize, first: &str, rest: &str) -> Vec<St
 fn table(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     const GAP: usize = 2;
     /// The narrowest readable column.
-    const LEAST: usize = 24;
+    const MIN_COLUMN_WIDTH: usize = 24;
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width_of = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -213,7 +213,7 @@ fn table(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     while widths.iter().sum::<usize>() + gaps > columns {
         let widest = widths.iter().copied().enumerate().max_by_key(|it| it.1);
         match widest {
-            Some((at, width)) if width > LEAST => widths[at] -= 1,
+            Some((at, width)) if width > MIN_COLUMN_WIDTH => widths[at] -= 1,
             _ => return entries(out, rows, columns),
         }
     }
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_broken_between_words_and_tables_are_columns() {
+    fn code_is_wrapped_and_tables_are_aligned() {
         let page = "```uc\n  a very long line of code that is wider than the terminal\n```\n\n```console\n$ npsim run some-firmware.uc --until 1ms\n```\n\n| key | what |\n| --- | --- |\n| `id` | a number of the thing that is meant |\n";
         assert_eq!(
             shown(page, 36),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_of_the_book_fits() {
+    fn every_page_fits_the_width() {
         for page in pages() {
             let all = blocks(page.text);
             for columns in [40, 80, 200] {
@@ -311,12 +311,12 @@ mod tests {
                     let most = if code {
                         columns
                     } else {
-                        columns.min(super::WIDEST)
+                        columns.min(super::MAX_COLUMNS)
                     };
                     let fits = width <= most
                         || code && line.trim().starts_with("$ ") && line.contains(['\'', '"'])
                         || code && !line.trim().contains(' ')
-                        || longest.unwrap_or(0) + 8 > columns.min(super::WIDEST) / 2;
+                        || longest.unwrap_or(0) + 8 > columns.min(super::MAX_COLUMNS) / 2;
                     assert!(fits, "{} at {columns}: {line}", page.name);
                 }
             }

@@ -71,7 +71,7 @@ impl BlockingEventLoop for EventLoop {
         target: &mut CoreTarget,
         connection: &mut TcpStream,
     ) -> Result<Event<Self::StopReason>, WaitForStopReasonError<&'static str, io::Error>> {
-        if let Some(reason) = target.go_on() {
+        if let Some(reason) = target.run_until_stop() {
             return Ok(Event::TargetStopped(reason));
         }
         let byte = ConnectionExt::read(connection);

@@ -75,8 +75,8 @@ impl CoreTarget {
     }
 
     /// Resumes as requested by gdb, until the run stops; `None` if it was interrupted.
-    pub fn go_on(&mut self) -> Option<SingleThreadStopReason<u32>> {
-        let before = self.watched();
+    pub fn run_until_stop(&mut self) -> Option<SingleThreadStopReason<u32>> {
+        let before = self.watched_values();
         let stop = match self.resumption {
             Resumption::Continue(direction) => self.debugger.run(direction),
             Resumption::Step(direction) => self.debugger.step(Step::Instruction, direction),
@@ -84,10 +84,10 @@ impl CoreTarget {
         let reason = match &stop.reason {
             StopCause::Interrupted => None,
             StopCause::Entry | StopCause::Goto | StopCause::Step => {
-                let now = self.watched();
+                let now = self.watched_values();
                 let changed = before.iter().zip(&now).position(|it| it.0 != it.1);
                 Some(match changed {
-                    Some(at) => self.reached(at),
+                    Some(at) => self.stop_at_point(at),
                     None => SingleThreadStopReason::DoneStep,
                 })
             }
@@ -107,18 +107,18 @@ impl CoreTarget {
             StopReason::End { text } => output::line(&text),
             _ => {}
         }
-        self.look_at_core();
+        self.select_core();
         reason
     }
 
     /// Selects the core, since a context's breakpoint may have selected that context.
-    fn look_at_core(&mut self) {
+    fn select_core(&mut self) {
         // This cannot fail: the core has a program for as long as the run lasts.
         let _ = self.debugger.select(Thread::CORE);
     }
 
     /// The contents of the watched longwords, by watchpoint.
-    fn watched(&self) -> Vec<Vec<Option<u32>>> {
+    fn watched_values(&self) -> Vec<Vec<Option<u32>>> {
         let Some(core) = self.debugger.core() else {
             return Vec::new();
         };
@@ -131,21 +131,21 @@ impl CoreTarget {
     fn hit(&mut self, hits: &[BreakpointHit]) -> SingleThreadStopReason<u32> {
         let met = |it: &GdbPoint| { hits.iter() }.any(|hit| it.numbers.contains(&hit.number));
         match self.points.iter().position(met) {
-            Some(at) => self.reached(at),
+            Some(at) => self.stop_at_point(at),
             None => SingleThreadStopReason::Signal(Signal::SIGTRAP),
         }
     }
 
     /// The stop at a breakpoint or watchpoint. An ARM processor stops for a watchpoint before the access, and gdb then
     /// executes the instruction itself to see the change, in either direction. Therefore the instruction is undone.
-    fn reached(&mut self, at: usize) -> SingleThreadStopReason<u32> {
+    fn stop_at_point(&mut self, at: usize) -> SingleThreadStopReason<u32> {
         let GdbPoint { address, words, .. } = &self.points[at];
         let addr = *address;
         if words.is_empty() {
             return SingleThreadStopReason::SwBreak(());
         }
         let back = self.resumption.direction().reverse();
-        self.look_at_core();
+        self.select_core();
         self.debugger.step(Step::Instruction, back);
         SingleThreadStopReason::Watch {
             tid: (),
@@ -351,7 +351,7 @@ impl MonitorCmd for CoreTarget {
         for line in lines {
             gdbstub::outputln!(out, "{line}");
         }
-        self.look_at_core();
+        self.select_core();
         Ok(())
     }
 }

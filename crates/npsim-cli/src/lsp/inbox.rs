@@ -18,7 +18,7 @@ impl Inbox {
     /// Adds a message. If it cancels a request that is waiting here, returns the number of that
     /// request.
     pub fn push(&mut self, message: Message) -> Option<RequestId> {
-        let Some(id) = taken_back(&message) else {
+        let Some(id) = cancelled_request(&message) else {
             self.messages.push_back(message);
             return None;
         };
@@ -48,7 +48,7 @@ impl Inbox {
 }
 
 /// The request that a message cancels, if any.
-fn taken_back(message: &Message) -> Option<RequestId> {
+fn cancelled_request(message: &Message) -> Option<RequestId> {
     let Message::Notification(notification) = message else {
         return None;
     };
@@ -72,14 +72,14 @@ mod tests {
         Request::new(id.into(), "textDocument/hover".to_owned(), Value::Null)
     }
 
-    fn tell(method: &str, parameters: Value) -> Message {
+    fn notify(method: &str, parameters: Value) -> Message {
         Message::Notification(Notification::new(method.to_owned(), parameters))
     }
 
     #[test]
-    fn cancelled_request_is_gone_wherever_it_waits() {
+    fn cancelled_request_is_removed_from_both_queues() {
         let mut inbox = Inbox::default();
-        let cancel = |id| tell("$/cancelRequest", json!({ "id": id }));
+        let cancel = |id| notify("$/cancelRequest", json!({ "id": id }));
         assert_eq!(inbox.push(request(1).into()), None);
         assert_eq!(inbox.push(request(2).into()), None);
         inbox.put_off(request(3));

@@ -41,7 +41,7 @@ mod tests {
     use lsp_types::Position;
 
     #[test]
-    fn utf_16_units_are_counted() {
+    fn columns_count_utf_16_units() {
         let text = LineIndex::new("a\r\n; 😀µ x\nend");
         let at = text.find('x').expect("x");
         let place = position(&text, at);
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_of_bytes_are_those_that_are_counted_from_the_beginning() {
+    fn positions_equal_a_naive_count() {
         for text in ["", "a", "a\r\n; 😀µ x\n\nend", "\n\n"] {
             let index = LineIndex::new(text);
             for at in 0..=text.len() + 2 {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn places_outside_are_moved_into_the_text() {
+    fn positions_outside_the_text_are_clamped() {
         let text = LineIndex::new("ab\r\nc");
         assert_eq!(offset(&text, Position::new(0, 99)), 2);
         assert_eq!(offset(&text, Position::new(9, 0)), 5);

@@ -279,7 +279,7 @@ const ASSEMBLED: &[&str] = &[
 
 /// Whether a request has to wait for the assembler.
 #[must_use]
-pub fn must_wait(editor: &Editor, request: &Request) -> bool {
+pub fn must_defer(editor: &Editor, request: &Request) -> bool {
     if !ASSEMBLED.contains(&request.method.as_str()) {
         return false;
     }

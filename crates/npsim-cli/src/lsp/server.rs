@@ -193,15 +193,15 @@ impl Server<'_> {
             Event::Assembled(assembled) => {
                 self.busy = false;
                 self.editor.workspace.complete(*assembled);
-                self.answer_due()
+                self.answer_deferred()
             }
         }
     }
 
     /// Answers the deferred requests that are now due.
-    fn answer_due(&mut self) -> Sent {
+    fn answer_deferred(&mut self) -> Sent {
         let editor = &self.editor;
-        let due = self.inbox.due(|it| !requests::must_wait(editor, it));
+        let due = self.inbox.due(|it| !requests::must_defer(editor, it));
         for request in due {
             let response = requests::answer(&mut self.editor, request);
             self.send(response)?;
@@ -213,7 +213,7 @@ impl Server<'_> {
     fn assemble(&mut self) -> Sent {
         self.editor.workspace.refresh();
         // Requests for a program that no longer exists are answered without it.
-        self.answer_due()?;
+        self.answer_deferred()?;
         if !self.busy
             && let Some(job) = self.editor.workspace.job()
         {
@@ -266,7 +266,7 @@ impl Server<'_> {
 
     fn request(&mut self, request: Request) -> Sent {
         self.editor.workspace.refresh();
-        if requests::must_wait(&self.editor, &request) {
+        if requests::must_defer(&self.editor, &request) {
             self.inbox.put_off(request);
             return Ok(());
         }

@@ -31,7 +31,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn settings_are_read_however_they_are_sent() {
+    fn settings_are_read_with_or_without_a_section() {
         let folder = Path::new("/folder");
         let plain = json!({"include": ["lib", "/abs", 3, ""], "project": "p/npsim.toml"});
         let read = settings(&plain, Some(folder));

@@ -35,7 +35,7 @@ mod tests {
     use std::str::FromStr;
 
     #[test]
-    fn paths_come_back() {
+    fn paths_round_trip_through_uris() {
         for path in ["/a/b.uc", "/with space/ü#%.uc", "/a+b/c,d.uc"] {
             let uri = to_uri(Path::new(path)).expect("a URI");
             assert!(!uri.as_str()[7..].contains([' ', '#']), "{}", uri.as_str());

@@ -105,11 +105,11 @@ pub fn pcapng(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// An ARP message: operation, link destination, addresses of the sender and of the target.
-type Heard = (ArpOperation, Mac, [u8; 4], Mac, [u8; 4]);
+type ArpFields = (ArpOperation, Mac, [u8; 4], Mac, [u8; 4]);
 
 /// The ARP messages among frames, with the addresses of the Ethernet header, as read by a
 /// third-party packet reader.
-fn heard(frames: &[Vec<u8>]) -> Vec<Heard> {
+fn arp_messages(frames: &[Vec<u8>]) -> Vec<ArpFields> {
     let arp = |frame: &Vec<u8>| {
         let packet = SlicedPacket::from_ethernet(frame).expect("a sound frame");
         let Some(NetSlice::Arp(arp)) = packet.net else {
@@ -129,7 +129,7 @@ fn heard(frames: &[Vec<u8>]) -> Vec<Heard> {
 }
 
 /// The next hop's own message.
-fn says(case: &Case, operation: Operation) -> Vec<u8> {
+fn next_hop_message(case: &Case, operation: Operation) -> Vec<u8> {
     let request = ArpMessage::request((PORT_2, case.own.into()), case.hop.into());
     match operation {
         Operation::Reply => request.reply(STATION).to_frame(),
@@ -140,7 +140,7 @@ fn says(case: &Case, operation: Operation) -> Vec<u8> {
 }
 
 #[test]
-fn a_request_for_a_ports_own_address_is_answered() {
+fn arp_request_for_a_port_address_is_answered() {
     for case in &CASES {
         let ask = |from: [u8; 4], for_whom: [u8; 4]| {
             ArpMessage::request((STATION, from.into()), for_whom.into()).to_frame()
@@ -157,7 +157,7 @@ fn a_request_for_a_ports_own_address_is_answered() {
         let outcome = run(case, &sent, "");
         let reply = |to| (ArpOperation::REPLY, STATION, case.own, PORT_2, to);
         assert_eq!(
-            heard(&outcome.frames()),
+            arp_messages(&outcome.frames()),
             [reply(stranger), reply([0; 4])],
             "{}",
             case.project
@@ -168,17 +168,17 @@ fn a_request_for_a_ports_own_address_is_answered() {
 }
 
 #[test]
-fn the_first_packet_waits_for_its_next_hop_and_the_others_pass() {
+fn first_packet_waits_for_arp_and_later_ones_pass() {
     for (case, operation) in CASES.iter().zip([Operation::Reply, Operation::Request]) {
         let mut sent = vec![
             (0, 0, datagram(case.far, 64, 1)),
-            (300, 2, says(case, operation)),
+            (300, 2, next_hop_message(case, operation)),
         ];
         sent.extend((0..5).map(|n| (600 + 50 * n, 0, datagram(case.far, 64, 2 + n as u16))));
         let outcome = run(case, &sent, "");
         let frames = outcome.frames();
         let request = (ArpOperation::REQUEST, [0xff; 6], case.own, PORT_2, case.hop);
-        assert_eq!(heard(&frames)[0], request, "{}", case.project);
+        assert_eq!(arp_messages(&frames)[0], request, "{}", case.project);
         // All six leave for the station, with the TTL decremented and a correct checksum.
         let forwarded: Vec<_> = frames
             .iter()
@@ -202,7 +202,7 @@ fn the_first_packet_waits_for_its_next_hop_and_the_others_pass() {
 }
 
 #[test]
-fn an_unknown_next_hop_is_asked_for_once_a_second() {
+fn unknown_next_hop_is_requested_once_a_second() {
     let case = &CASES[0];
     // Packets arrive for three seconds, from the host that finally gets the message.
     let mut sent: Vec<_> = (0..300_u32)
@@ -246,7 +246,7 @@ fn an_unknown_next_hop_is_asked_for_once_a_second() {
 
 /// The core's own packets use the same next hops.
 #[test]
-fn an_answer_waits_for_the_way_back() {
+fn icmp_reply_waits_for_its_next_hop() {
     for case in &CASES {
         // No station on the host's side has sent anything, so the answer itself needs a next hop.
         let back = [10, 1, 0, 2];
@@ -274,7 +274,7 @@ fn an_answer_waits_for_the_way_back() {
 
 /// While packets flow, a route gets another next hop, which must also be resolved.
 #[test]
-fn a_next_hop_of_a_change_is_found() {
+fn next_hop_of_a_route_change_is_resolved() {
     const OTHER: Mac = [2, 0, 0, 0, 0, 0x66];
     for case in &CASES {
         let [a, b, c, _] = case.hop;
@@ -291,7 +291,7 @@ fn a_next_hop_of_a_change_is_found() {
         let request = ArpMessage::request((PORT_2, case.own.into()), later);
         let sent = [
             (0, 0, datagram(case.far, 64, 1)),
-            (150, 2, says(case, Operation::Reply)),
+            (150, 2, next_hop_message(case, Operation::Reply)),
             (300, 0, datagram(case.far, 64, 2)),
             (450, 0, datagram(case.far, 64, 3)),
             (600, 2, request.reply(OTHER).to_frame()),
@@ -300,7 +300,7 @@ fn a_next_hop_of_a_change_is_found() {
         let dir = Dir::new().with("own.toml", text);
         let outcome = run_in(dir, "own.toml", &sent, "");
         let frames = outcome.frames();
-        let asked: Vec<_> = { heard(&frames).into_iter() }
+        let asked: Vec<_> = { arp_messages(&frames).into_iter() }
             .map(|(operation, .., wanted)| (operation, wanted))
             .collect();
         let request = |address| (ArpOperation::REQUEST, address);
@@ -321,11 +321,11 @@ fn a_next_hop_of_a_change_is_found() {
 }
 
 #[test]
-fn a_run_that_is_saved_while_a_packet_waits_goes_on_the_same() {
+fn run_saved_during_arp_wait_resumes_identically() {
     let case = &CASES[0];
     let sent = [
         (0, 0, datagram(case.far, 64, 1)),
-        (300, 2, says(case, Operation::Reply)),
+        (300, 2, next_hop_message(case, Operation::Reply)),
         (500, 0, datagram(case.far, 64, 2)),
     ];
     let dir = Dir::new().with("in.pcapng", pcapng(&sent));
@@ -344,7 +344,7 @@ fn a_run_that_is_saved_while_a_packet_waits_goes_on_the_same() {
 }
 
 #[test]
-fn packets_that_wait_at_the_end_are_not_lost() {
+fn packets_waiting_for_arp_at_the_end_are_not_lost() {
     for case in &CASES {
         let project = root().join("microcode").join(case.project);
         let project = project.canonicalize().expect("a project");
@@ -355,7 +355,7 @@ fn packets_that_wait_at_the_end_are_not_lost() {
 }
 
 #[test]
-fn mistakes_are_shown_where_they_are() {
+fn arp_configuration_errors_are_located() {
     let base = root()
         .join("microcode/forward/arp.toml")
         .display()

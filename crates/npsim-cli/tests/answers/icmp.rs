@@ -67,7 +67,7 @@ fn chain(base: &str) -> String {
 }
 
 #[test]
-fn a_traceroute_over_three_routers_shows_three_addresses() {
+fn traceroute_over_three_routers_shows_three_addresses() {
     for router in ROUTERS {
         // Three probes for each time to live, as traceroute sends them.
         let probes: Vec<_> = (0..12)
@@ -112,7 +112,7 @@ fn a_traceroute_over_three_routers_shows_three_addresses() {
 }
 
 #[test]
-fn each_router_of_a_chain_answers_a_ping_for_its_own_address() {
+fn each_router_of_a_chain_answers_pings_to_itself() {
     for router in ROUTERS {
         let hops = [[192, 0, 2, 1], [192, 0, 2, 2], [192, 0, 2, 3]];
         let probes: Vec<_> = (0..)
@@ -131,7 +131,7 @@ fn each_router_of_a_chain_answers_a_ping_for_its_own_address() {
 }
 
 #[test]
-fn pings_come_back_with_what_they_carry() {
+fn ping_replies_carry_the_request_payload() {
     for router in ROUTERS {
         let payloads: Vec<Vec<u8>> = [0, 1, 17, 18, 19, 56, 300, 1472]
             .map(|length: u16| (0..length).map(|at| (at % 251) as u8).collect())
@@ -228,7 +228,7 @@ fn unforwardable_packets_get_an_error_with_the_reason() {
 
 /// RFC 1812, 4.3.2.7, on the chip: the fast path has dropped some of these already.
 #[test]
-fn packets_that_must_not_be_answered_get_no_message() {
+fn icmp_errors_are_suppressed_as_required() {
     let changed = |bytes: &[(usize, &[u8])]| {
         let mut frame = datagram(FAR, 1, 1);
         for (at, new) in bytes {
@@ -271,7 +271,7 @@ fn packets_that_must_not_be_answered_get_no_message() {
 }
 
 #[test]
-fn messages_are_limited_and_pings_are_not() {
+fn icmp_errors_are_rate_limited_but_pings_are_not() {
     for router in ROUTERS {
         let dir = Dir::new();
         let mut probes: Vec<_> = (0..40).map(|n| datagram(FAR, 1, n)).collect();
@@ -291,7 +291,7 @@ fn messages_are_limited_and_pings_are_not() {
 /// Each router of a chain changes a table that contains only its own addresses: an address of a
 /// later router is routed like the network around it.
 #[test]
-fn routes_change_around_the_addresses_of_each_router() {
+fn route_change_keeps_the_addresses_of_each_router() {
     for router in ROUTERS {
         let hops = [[192, 0, 2, 1], [192, 0, 2, 2], [192, 0, 2, 3]];
         let probes: Vec<_> = (0..)
@@ -317,7 +317,7 @@ fn routes_change_around_the_addresses_of_each_router() {
 
 /// Buffers are returned whatever happens to a packet: there are more packets than buffers.
 #[test]
-fn no_buffer_is_lost() {
+fn slow_path_releases_every_buffer() {
     for router in ROUTERS {
         let probes: Vec<_> = (40_000..40_600)
             .map(|n| match n % 4 {
@@ -343,7 +343,7 @@ fn no_buffer_is_lost() {
 }
 
 #[test]
-fn mistakes_in_a_project_are_shown_where_they_are() {
+fn icmp_configuration_errors_are_located() {
     let base = shipped("forward/icmp.toml");
     let rows = [
         (

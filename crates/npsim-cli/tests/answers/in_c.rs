@@ -59,7 +59,7 @@ fn run(project: &str, more: &str, input: (&str, &[u8]), options: &str) -> Run {
 }
 
 /// Whether the core has made a frame: ARP, or ICMP from an address of the router.
-fn is_made(frame: &[u8]) -> bool {
+fn is_from_core(frame: &[u8]) -> bool {
     let Ok(packet) = SlicedPacket::from_ethernet(frame) else {
         return false;
     };
@@ -78,7 +78,7 @@ fn is_made(frame: &[u8]) -> bool {
 /// answer.
 fn assert_same(name: &str, task: &Run, program: &Run) {
     let made = |run: &Run| -> Vec<Vec<u8>> {
-        let made = run.frames.iter().filter(|frame| is_made(frame));
+        let made = run.frames.iter().filter(|frame| is_from_core(frame));
         made.cloned().collect()
     };
     for (number, (task, program)) in made(task).iter().zip(made(program)).enumerate() {
@@ -100,12 +100,16 @@ fn assert_same(name: &str, task: &Run, program: &Run) {
     }
 }
 
-fn same(routers: &[(&str, &str)], input: (&str, &[u8]), least: usize) {
+fn check_same_answers(routers: &[(&str, &str)], input: (&str, &[u8]), least: usize) {
     for (task, program) in routers {
         let one = run(task, UNLIMITED[0], input, "");
         let other = run(program, UNLIMITED[1], input, "");
         assert_same(program, &one, &other);
-        let made = one.frames.iter().filter(|frame| is_made(frame)).count();
+        let made = one
+            .frames
+            .iter()
+            .filter(|frame| is_from_core(frame))
+            .count();
         assert!(made >= least, "{program}: {made} answers are too few");
     }
 }
@@ -165,7 +169,7 @@ fn hostile(count: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn the_traceroute_of_the_tutorial_is_the_same_in_c() {
+fn tutorial_traceroute_is_the_same_in_c() {
     let ports = r#"
         [[port]]
         rate = "1Gbps"
@@ -193,14 +197,14 @@ fn the_traceroute_of_the_tutorial_is_the_same_in_c() {
 #[test]
 fn hostile_packets_get_the_same_answers_in_c() {
     let probes = capture(&hostile(300), 60);
-    same(&ICMP, ("in.pcap", &probes), 60);
+    check_same_answers(&ICMP, ("in.pcap", &probes), 60);
 }
 
 #[test]
 fn recorded_exceptions_get_the_same_answers_in_c() {
     let bytes = std::fs::read(root().join("traces/exceptions.pcap")).expect("a capture");
-    same(&ICMP, ("in.pcap", &bytes), 3);
-    same(&ARP, ("in.pcap", &bytes), 3);
+    check_same_answers(&ICMP, ("in.pcap", &bytes), 3);
+    check_same_answers(&ARP, ("in.pcap", &bytes), 3);
 }
 
 /// Next hops are requested, answer, move, or stay silent; other stations send requests and false

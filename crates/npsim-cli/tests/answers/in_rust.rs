@@ -6,7 +6,7 @@ use crate::capture::frames;
 use crate::harness::{Dir, root};
 
 #[test]
-fn a_program_in_rust_counts_exceptions() {
+fn rust_program_counts_exceptions() {
     let microcode = root().join("microcode/forward");
     let trace = root().join("traces/mixed.pcap");
     let run = |project: &str, options: &str| {

@@ -4,7 +4,7 @@ use crate::harness::{Dir, root};
 use crate::probes::{capture, datagram, ping};
 
 #[test]
-fn a_run_that_is_saved_while_the_core_answers_goes_on_the_same() {
+fn run_saved_during_core_replies_resumes_identically() {
     let probes: Vec<_> = (0..60)
         .map(|n| match n % 2 {
             0 => datagram([192, 0, 2, 77], 1, n),
@@ -30,7 +30,7 @@ fn a_run_that_is_saved_while_the_core_answers_goes_on_the_same() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn thread_count_does_not_change_results() {
     let probes: Vec<_> = (0..30)
         .map(|n| datagram([192, 0, 2, 77], 1 + n as u8 % 4, n))
         .collect();

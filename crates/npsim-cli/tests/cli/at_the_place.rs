@@ -19,7 +19,7 @@ rest#:
 ";
 
 #[test]
-fn a_halt_says_who_where_and_with_what_in_the_registers() {
+fn halt_report_names_context_line_and_registers() {
     let dir = Dir::new().with("a.uc", HALT);
     for core in ["engine", "reference"] {
         dir.npsim(&format!("run a.uc --stats out.json --core {core}"))
@@ -68,7 +68,7 @@ start#:
 ";
 
 #[test]
-fn a_fault_shows_the_registers_of_the_instruction_and_those_alive_by_name() {
+fn fault_report_shows_live_registers_by_name() {
     let dir = Dir::new().with("a.uc", EARLY);
     let done = dir.npsim("run a.uc --stats out.json").expect(
         3,
@@ -128,7 +128,7 @@ wait#:
 ";
 
 #[test]
-fn both_who_raised_a_signal_are_named() {
+fn signal_raised_twice_names_both_contexts() {
     let dir = Dir::new().with("a.uc", TWICE);
     for core in ["engine", "reference"] {
         let done = dir
@@ -179,7 +179,7 @@ again#:
 ";
 
 #[test]
-fn of_commands_the_second_is_known_and_those_that_may_be_the_first() {
+fn signal_raised_twice_names_both_commands() {
     let dir = Dir::new().with("a.uc", COMMANDS);
     for core in ["engine", "reference"] {
         dir.npsim(&format!("run a.uc --core {core}")).expect(
@@ -218,7 +218,7 @@ start#:
 ";
 
 #[test]
-fn a_name_is_told_though_others_share_its_number() {
+fn wait_names_the_signal_despite_a_shared_number() {
     let dir = Dir::new().with("a.uc", SHARED);
     dir.npsim("run a.uc")
         .expect(3, &["waits for signal 1 (`late`)"]);
@@ -226,7 +226,7 @@ fn a_name_is_told_though_others_share_its_number() {
 
 /// A unit detects the fault of a command after its issuer has continued.
 #[test]
-fn registers_are_those_of_the_place_where_the_context_stands() {
+fn fault_report_shows_registers_at_the_current_instruction() {
     let source = "\
 .reg read $x
 .reg bad other
@@ -267,7 +267,7 @@ start#:
 ";
 
 #[test]
-fn faults_name_the_register_alive_at_the_place() {
+fn faults_name_the_live_register() {
     for (signal, register, other) in [("one", "$first", "$second"), ("two", "$second", "$first")] {
         let raised = format!("sig_done[{signal}]\n");
         let early = format!("{raised}    alu[base, base, +, {register}]\n");
@@ -285,7 +285,7 @@ fn faults_name_the_register_alive_at_the_place() {
 }
 
 #[test]
-fn waits_are_called_by_the_signal_alive_at_the_place() {
+fn waits_name_the_live_signal() {
     let script = "break a.uc:10\ncontinue\nnames\nbreak a.uc:13\ncontinue\nnames\n";
     let dir = Dir::new().with("a.uc", IN_TURN).with("s.txt", script);
     dir.npsim("debug a.uc --script s.txt --batch").expect(

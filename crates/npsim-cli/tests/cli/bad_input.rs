@@ -9,7 +9,7 @@ fn with_capture(capture: &[u8], phrases: &[&str]) {
 }
 
 #[test]
-fn captures() {
+fn bad_captures_are_refused() {
     let good = pcap(1, &[(0, 60), (10, 60)]);
     with_capture(
         &good[..good.len() - 20],
@@ -49,7 +49,7 @@ fn refused(source: &str, phrases: &[&str]) {
 }
 
 #[test]
-fn sources() {
+fn bad_sources_are_refused() {
     refused(
         "#include \"none.uc\"\n",
         &["error[include-failed]", "a.uc:1:10", "none.uc", "-I DIR"],
@@ -70,7 +70,7 @@ fn sources() {
 }
 
 #[test]
-fn a_missing_include_is_the_only_message() {
+fn missing_include_suppresses_other_errors() {
     let dir = Dir::new()
         .with(
             "first/a.uc",
@@ -88,7 +88,7 @@ fn a_missing_include_is_the_only_message() {
 }
 
 #[test]
-fn a_source_without_instructions() {
+fn source_without_instructions_is_refused() {
     let dir = Dir::new().with("a.uc", "; nothing\n");
     dir.npsim("asm a.uc")
         .expect(1, &["error[empty-program]", "`a.uc` has no instruction"]);
@@ -96,7 +96,7 @@ fn a_source_without_instructions() {
 }
 
 #[test]
-fn too_many_live_registers() {
+fn too_many_live_registers_are_refused() {
     let names: Vec<_> = (0..40).map(|n| format!("r{n}")).collect();
     let each = |line: &str| {
         names
@@ -114,7 +114,7 @@ fn too_many_live_registers() {
 }
 
 #[test]
-fn messages_go_through_macros_and_files() {
+fn errors_trace_macro_expansions_and_includes() {
     let dir = Dir::new()
         .with(
             "lib/ring.uc",
@@ -132,7 +132,7 @@ fn messages_go_through_macros_and_files() {
 }
 
 #[test]
-fn targets() {
+fn bad_targets_are_refused() {
     let dir = Dir::new()
         .with("a.dat", [0xff, 0xfe, 0x00])
         .with("empty/readme", "")
@@ -159,7 +159,7 @@ fn targets() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written() {
+fn unwritable_outputs_are_refused() {
     let dir = Dir::new().with("a.uc", LOOP);
     dir.npsim("run a.uc --until 1us --stats no/out.json")
         .expect(1, &["cannot write `no/out.json`"]);
@@ -175,7 +175,7 @@ fn outputs_that_cannot_be_written() {
 const END: &str = "    ctx_arb[kill]\n";
 
 #[test]
-fn outputs_do_not_replace_inputs() {
+fn outputs_do_not_overwrite_inputs() {
     let capture = pcap(1, &[(0, 60), (10, 60)]);
     let dir = Dir::new()
         .with("a.uc", "#include \"b.uc\"\n")
@@ -205,7 +205,7 @@ fn outputs_do_not_replace_inputs() {
 
 #[cfg(unix)]
 #[test]
-fn made_traffic_does_not_replace_the_project_that_it_is_for() {
+fn generated_traffic_does_not_overwrite_its_project() {
     let project = "[[me]]\nid = 0\nsource = \"a.uc\"\n[[port]]\n";
     let dir = Dir::new().with("a.uc", END).with("npsim.toml", project);
     std::os::unix::fs::symlink("npsim.toml", dir.path("link")).expect("a link");
@@ -215,7 +215,7 @@ fn made_traffic_does_not_replace_the_project_that_it_is_for() {
 }
 
 #[test]
-fn input_without_an_end() {
+fn endless_input_is_refused() {
     let dir = Dir::new().with("a.uc", "#include \"/dev/zero\"\n");
     dir.npsim("asm a.uc").expect(1, &["/dev/zero", "64 MiB"]);
     dir.npsim("run /dev/zero --until 1us")
@@ -227,7 +227,7 @@ fn input_without_an_end() {
 }
 
 #[test]
-fn very_many_mistakes() {
+fn error_count_is_limited() {
     let dir = Dir::new().with("a.uc", "frob[a0]\n".repeat(20_000));
     let done = dir.npsim("asm a.uc").expect(
         1,
@@ -237,7 +237,7 @@ fn very_many_mistakes() {
 }
 
 #[test]
-fn a_jump_out_of_the_program() {
+fn jump_out_of_the_program_is_a_fault() {
     let dir = Dir::new().with("a.uc", "    immed[a0, 4000]\n    rtn[a0]\n");
     dir.npsim("run a.uc --until 1us").expect(
         3,

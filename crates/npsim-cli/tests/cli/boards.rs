@@ -20,7 +20,7 @@ fn project(chip: &str, more: &str) -> Dir {
 }
 
 #[test]
-fn ports_of_a_project_that_come_before_those_of_a_board_are_told() {
+fn ports_overriding_the_board_are_reported() {
     let dir = project("", &PORT.repeat(2));
     dir.npsim("run p --until 1us --board enp-2611").expect(
         0,
@@ -39,7 +39,7 @@ fn refused(chip: &str, more: &str, phrases: &[&str]) {
 }
 
 #[test]
-fn a_board_brings_chip_and_ports() {
+fn board_sets_chip_and_ports() {
     let dir = project("board = \"ixp2800-6g\"", "");
     dir.npsim("run p --until 1us --explain").expect(
         0,
@@ -78,7 +78,7 @@ fn a_board_brings_chip_and_ports() {
 }
 
 #[test]
-fn a_project_takes_fewer_or_slower_ports_than_its_board_has() {
+fn project_may_use_fewer_or_slower_ports() {
     let slow = "[[port]]\nrate = \"100Mbps\"\n[[port]]\nmac = \"02:00:00:00:00:09\"\n";
     project("board = \"enp-2611\"", slow)
         .npsim("run p --until 1us --explain")
@@ -110,7 +110,7 @@ fn a_project_takes_fewer_or_slower_ports_than_its_board_has() {
 }
 
 #[test]
-fn boards_that_are_not_there_are_told_with_those_that_are() {
+fn unknown_board_lists_the_known_ones() {
     refused(
         "board = \"enp-2612\"",
         "",
@@ -137,7 +137,7 @@ fn boards_that_are_not_there_are_told_with_those_that_are() {
 }
 
 #[test]
-fn a_policy_of_a_chip_is_a_name_among_those_that_there_are() {
+fn unknown_chip_policy_is_refused() {
     let own = |rows: &str| {
         let head = "name = \"own\"\ntitle = \"t\"\nextends = \"ixp2400\"\n[dram]\n";
         project("profile = \"own.toml\"", "").with("p/own.toml", format!("{head}rows = {rows}\n"))
@@ -172,7 +172,7 @@ fn a_policy_of_a_chip_is_a_name_among_those_that_there_are() {
 }
 
 #[test]
-fn a_board_file_of_ones_own_is_checked_number_by_number() {
+fn custom_board_file_is_validated() {
     let run = |own: String| {
         project("board = \"own.toml\"", "")
             .with("p/own.toml", own)
@@ -233,7 +233,7 @@ fn a_board_file_of_ones_own_is_checked_number_by_number() {
 }
 
 #[test]
-fn a_chip_file_of_ones_own_is_checked_too() {
+fn custom_chip_file_is_validated() {
     let text = npsim_profile::Profile::text("ixp2400").expect("a shipped chip");
     let run = |own: String| {
         project("profile = \"own.toml\"", "")
@@ -293,7 +293,7 @@ fn chips_and_boards_are_listed_and_shown() {
 }
 
 #[test]
-fn the_larger_control_store_is_the_ixp2800s() {
+fn ixp2800_has_the_larger_control_store() {
     let source = format!("{}ctx_arb[kill]\n", "nop\n".repeat(5000));
     let dir = Dir::new().with("a.uc", source);
     dir.npsim("check a.uc").expect(1, &["5001", "4096"]);
@@ -305,7 +305,7 @@ fn the_larger_control_store_is_the_ixp2800s() {
 }
 
 #[test]
-fn a_new_project_names_the_board() {
+fn new_project_names_its_board() {
     let dir = Dir::new().with("a.uc", LOOP);
     dir.npsim("new --from a.uc --out lab --board ixp2800-6g")
         .expect(0, &["wrote"]);
@@ -320,7 +320,7 @@ fn a_new_project_names_the_board() {
 
 /// One source queries a port's room on both chips.
 #[test]
-fn the_library_tells_how_full_a_port_is() {
+fn library_queries_transmit_status_on_both_boards() {
     let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/lib");
     let source = "#include \"tbuf.uc\"\n.reg status port\n.reg read $level\n.sig done\n\
                   immed[port, 2]\ntransmit_status(status, port, $level, done)\n\

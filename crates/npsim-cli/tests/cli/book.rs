@@ -28,7 +28,7 @@ fn pages_below(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn links_lead_to_files_and_headings_that_are_there() {
+fn links_point_to_existing_files_and_headings() {
     let root = root().canonicalize().expect("the repository");
     let mut pages = Vec::new();
     for folder in [
@@ -89,7 +89,7 @@ fn links_lead_to_files_and_headings_that_are_there() {
 
 /// mdBook makes links only to chapters in its summary, and rejects others.
 #[test]
-fn the_summary_is_one_that_mdbook_takes() {
+fn summary_is_valid_for_mdbook() {
     let text = std::fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("a page");
     let mut before = 0;
     let mut parts = Vec::new();
@@ -113,7 +113,7 @@ fn the_summary_is_one_that_mdbook_takes() {
 }
 
 #[test]
-fn the_command_shows_the_book() {
+fn docs_command_shows_the_book() {
     let dir = Dir::new();
     dir.npsim("docs").expect(
         0,
@@ -155,7 +155,7 @@ fn the_command_shows_the_book() {
 }
 
 #[test]
-fn the_book_is_written_as_html() {
+fn book_is_written_as_html() {
     let dir = Dir::new();
     dir.npsim("docs --html book").expect(0, &[]);
     let index = String::from_utf8(dir.read("book/index.html")).expect("UTF-8");

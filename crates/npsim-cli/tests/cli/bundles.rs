@@ -16,15 +16,15 @@ use crate::harness::{COUNT, Dir, pcap, root};
 const BAD: &str = ".num_contexts 8\n.reg a\n#include \"lib/b.uc\"\n    alu[a, a, +, missing]\n";
 
 /// An entry of a tar file as an attacker could write it.
-struct Forged {
+struct ForgedEntry {
     name: String,
     kind: EntryType,
     link: &'static str,
     bytes: Vec<u8>,
 }
 
-fn file(name: &str, bytes: impl Into<Vec<u8>>) -> Forged {
-    Forged {
+fn file(name: &str, bytes: impl Into<Vec<u8>>) -> ForgedEntry {
+    ForgedEntry {
         name: name.to_owned(),
         kind: EntryType::Regular,
         link: "",
@@ -32,7 +32,7 @@ fn file(name: &str, bytes: impl Into<Vec<u8>>) -> Forged {
     }
 }
 
-fn entries(bundle: &[u8]) -> Vec<Forged> {
+fn entries(bundle: &[u8]) -> Vec<ForgedEntry> {
     let mut archive = Archive::new(GzDecoder::new(bundle));
     let entries = archive.entries().expect("a tar");
     entries
@@ -46,7 +46,7 @@ fn entries(bundle: &[u8]) -> Vec<Forged> {
         .collect()
 }
 
-fn packed(entries: &[Forged]) -> Vec<u8> {
+fn packed(entries: &[ForgedEntry]) -> Vec<u8> {
     let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for entry in entries {
         let mut header = Header::new_gnu();
@@ -77,7 +77,7 @@ fn bundle_of_an_error() -> Dir {
 }
 
 /// The bundle with a changed table.
-fn with_table(dir: &Dir, from: &str, to: &str) -> Vec<u8> {
+fn with_changed_manifest(dir: &Dir, from: &str, to: &str) -> Vec<u8> {
     let mut all = entries(&dir.read("a.npsim-bundle"));
     let table = String::from_utf8(all[0].bytes.clone()).expect("UTF-8");
     assert!(table.contains(from), "{table}");
@@ -86,14 +86,14 @@ fn with_table(dir: &Dir, from: &str, to: &str) -> Vec<u8> {
 }
 
 /// In another folder, which contains only the bundle.
-fn elsewhere(bundle: Vec<u8>) -> Dir {
+fn in_new_folder(bundle: Vec<u8>) -> Dir {
     Dir::new().with("b.npsim-bundle", bundle)
 }
 
 #[test]
-fn an_error_of_the_assembler_is_found_again_elsewhere() {
+fn assembler_error_is_reproduced_elsewhere() {
     let dir = bundle_of_an_error();
-    let other = elsewhere(dir.read("a.npsim-bundle"));
+    let other = in_new_folder(dir.read("a.npsim-bundle"));
     other
         .npsim("bundle replay b.npsim-bundle")
         .expect(0, &["reproduced: exit code 1"]);
@@ -105,7 +105,7 @@ fn an_error_of_the_assembler_is_found_again_elsewhere() {
 }
 
 #[test]
-fn two_bundles_of_one_command_are_equal() {
+fn bundles_of_the_same_command_are_identical() {
     let dir = bundle_of_an_error();
     dir.npsim("bundle make -o b.npsim-bundle -- asm a.uc")
         .expect(0, &[]);
@@ -113,7 +113,7 @@ fn two_bundles_of_one_command_are_equal() {
 }
 
 #[test]
-fn a_run_with_a_capture_is_the_same_to_the_byte() {
+fn run_with_a_capture_is_reproduced_exactly() {
     let forward = root().join("microcode").canonicalize().expect("it");
     let dir = Dir::new().with("in.pcap", pcap(1, &[(0, 60), (9, 61)]));
     let capture = dir.path("in.pcap");
@@ -124,7 +124,7 @@ fn a_run_with_a_capture_is_the_same_to_the_byte() {
     ));
     made.expect(0, &["exit code 0", "files written: 2"]);
     assert!(dir.path("out.pcap").is_file(), "as without a bundle");
-    let other = elsewhere(dir.read("fault.npsim-bundle"));
+    let other = in_new_folder(dir.read("fault.npsim-bundle"));
     other
         .npsim("bundle replay b.npsim-bundle")
         .expect(0, &["reproduced: exit code 0", "2 written files"]);
@@ -132,7 +132,7 @@ fn a_run_with_a_capture_is_the_same_to_the_byte() {
 }
 
 #[test]
-fn what_a_check_found_and_wrong_usage_are_found_again() {
+fn faults_and_usage_errors_are_reproduced() {
     let dir = Dir::new().with("a.uc", ".num_contexts 8\n.sig s\n    ctx_arb[s]\n");
     for (command, code) in [
         ("run a.uc --until 1ms", "exit code 3"),
@@ -141,14 +141,14 @@ fn what_a_check_found_and_wrong_usage_are_found_again() {
     ] {
         dir.npsim(&format!("bundle make -- {command}"))
             .expect(0, &[code]);
-        elsewhere(dir.read("fault.npsim-bundle"))
+        in_new_folder(dir.read("fault.npsim-bundle"))
             .npsim("bundle replay b.npsim-bundle")
             .expect(0, &["reproduced", code]);
     }
 }
 
 #[test]
-fn a_network_is_packed_with_its_chips() {
+fn network_is_packed_with_its_chips() {
     let networks = root().join("traces/networks").canonicalize().expect("it");
     let dir = Dir::new();
     dir.npsim(&format!(
@@ -156,13 +156,13 @@ fn a_network_is_packed_with_its_chips() {
         networks.display()
     ))
     .expect(0, &["exit code 0"]);
-    elsewhere(dir.read("fault.npsim-bundle"))
+    in_new_folder(dir.read("fault.npsim-bundle"))
         .npsim("bundle replay b.npsim-bundle")
         .expect(0, &["reproduced"]);
 }
 
 #[test]
-fn what_is_read_and_then_overwritten_is_packed_as_it_was_read() {
+fn overwritten_input_is_packed_as_it_was_read() {
     let dir = Dir::new().with("a.uc", "  here#:\nctx_arb[ voluntary ],br[here#]\n");
     dir.npsim("bundle make -- fmt a.uc")
         .expect(0, &["files written: 1"]);
@@ -170,18 +170,18 @@ fn what_is_read_and_then_overwritten_is_packed_as_it_was_read() {
     let all = entries(&dir.read("fault.npsim-bundle"));
     let packed = all.iter().find(|it| it.name == "files/a.uc").expect("it");
     assert_ne!(packed.bytes, laid_out);
-    elsewhere(dir.read("fault.npsim-bundle"))
+    in_new_folder(dir.read("fault.npsim-bundle"))
         .npsim("bundle replay b.npsim-bundle")
         .expect(0, &["reproduced"]);
 }
 
 #[test]
-fn another_outcome_is_said_thing_by_thing() {
+fn differing_outcome_is_itemised() {
     let dir = Dir::new().with("a.uc", COUNT);
     dir.npsim("bundle make -o a.npsim-bundle -- run a.uc -D TURNS=9 --stats s.json")
         .expect(0, &["exit code 0"]);
-    let changed = with_table(&dir, "TURNS=9", "TURNS=8");
-    elsewhere(changed)
+    let changed = with_changed_manifest(&dir, "TURNS=9", "TURNS=8");
+    in_new_folder(changed)
         .npsim("bundle replay b.npsim-bundle")
         .expect(
             1,
@@ -190,7 +190,7 @@ fn another_outcome_is_said_thing_by_thing() {
 }
 
 #[test]
-fn commands_that_a_bundle_cannot_have_are_refused() {
+fn commands_unsupported_in_bundles_are_refused() {
     let dir = Dir::new().with("a.uc", BAD);
     for (words, why) in [
         ("live a.toml", "`npsim live` cannot be in a bundle"),
@@ -211,7 +211,7 @@ fn commands_that_a_bundle_cannot_have_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_names_another_by_its_whole_path_is_refused() {
+fn absolute_include_path_is_refused() {
     let far = Dir::new().with("far.uc", "    nop\n");
     let include = format!(
         "#include \"{}\"\n    ctx_arb[kill]\n",
@@ -223,15 +223,15 @@ fn a_file_that_names_another_by_its_whole_path_is_refused() {
 }
 
 #[test]
-fn bundles_that_are_cut_or_changed_are_refused() {
+fn damaged_bundles_are_refused() {
     let dir = bundle_of_an_error();
     let whole = dir.read("a.npsim-bundle");
     for length in [0, 1, 10, 40, whole.len() / 2, whole.len() - 4] {
-        elsewhere(whole[..length].to_vec())
+        in_new_folder(whole[..length].to_vec())
             .npsim("bundle replay b.npsim-bundle")
             .expect(1, &["truncated or damaged"]);
     }
-    elsewhere(b"no bundle".to_vec())
+    in_new_folder(b"no bundle".to_vec())
         .npsim("bundle info b.npsim-bundle")
         .expect(1, &["is not a bundle"]);
     let all = || entries(&whole);
@@ -253,15 +253,15 @@ fn bundles_that_are_cut_or_changed_are_refused() {
         (packed(&lying), "does not match its checksum"),
         (packed(&more), "is not listed in `bundle.json`"),
         (
-            with_table(&dir, "bundle-1", "bundle-2"),
+            with_changed_manifest(&dir, "bundle-1", "bundle-2"),
             "`npsim-bundle-2`, and this npsim reads `npsim-bundle-1`",
         ),
         (
-            with_table(&dir, "\"folders\"", "\"fodlers\""),
+            with_changed_manifest(&dir, "\"folders\"", "\"fodlers\""),
             "`bundle.json` of",
         ),
     ] {
-        elsewhere(bundle)
+        in_new_folder(bundle)
             .npsim("bundle replay b.npsim-bundle")
             .expect(1, &[why]);
     }
@@ -270,7 +270,7 @@ fn bundles_that_are_cut_or_changed_are_refused() {
 }
 
 #[test]
-fn nothing_is_written_outside_of_the_folder() {
+fn replay_writes_nothing_outside_its_folder() {
     let dir = bundle_of_an_error();
     let whole = dir.read("a.npsim-bundle");
     let mark = "npsim-bundle-test-outside";
@@ -288,28 +288,30 @@ fn nothing_is_written_outside_of_the_folder() {
         ("files/a.uc".to_owned(), EntryType::Regular, ""),
     ] {
         let mut all = entries(&whole);
-        all.push(Forged {
+        all.push(ForgedEntry {
             name,
             kind,
             link,
             bytes: Vec::new(),
         });
-        elsewhere(packed(&all))
+        in_new_folder(packed(&all))
             .npsim("bundle replay b.npsim-bundle")
             .expect(1, &["nothing was unpacked"]);
     }
-    let word = |to: &str| with_table(&dir, "\"a.uc\"\n    ],", &format!("\"a.uc\", {to}\n    ],"));
+    let word = |to: &str| {
+        with_changed_manifest(&dir, "\"a.uc\"\n    ],", &format!("\"a.uc\", {to}\n    ],"))
+    };
     for words in [
         format!("\"-o\", \"{absolute}\""),
         format!("\"-o{absolute}\""),
         format!("\"--out=../{mark}\""),
     ] {
-        elsewhere(word(&words))
+        in_new_folder(word(&words))
             .npsim("bundle replay b.npsim-bundle")
             .expect(1, &["names a path outside the bundle", "was not run"]);
     }
     for folder in ["../x", "/x", "a//b", "C:"] {
-        elsewhere(with_table(
+        in_new_folder(with_changed_manifest(
             &dir,
             "\"folder\": \"\"",
             &format!("\"folder\": \"{folder}\""),
@@ -317,14 +319,14 @@ fn nothing_is_written_outside_of_the_folder() {
         .npsim("bundle replay b.npsim-bundle")
         .expect(1, &["a path outside the bundle"]);
     }
-    elsewhere(with_table(&dir, "\"asm\"", "\"live\""))
+    in_new_folder(with_changed_manifest(&dir, "\"asm\"", "\"live\""))
         .npsim("bundle replay b.npsim-bundle")
         .expect(1, &["`npsim live` cannot be in a bundle"]);
     assert!(!Path::new(&place).exists());
 }
 
 #[test]
-fn a_small_file_that_unpacks_to_a_large_one_is_refused() {
+fn decompression_bomb_is_refused() {
     let mut gz = GzEncoder::new(Vec::new(), Compression::fast());
     let mut header = Header::new_gnu();
     header.set_path("files/zeros").expect("a path");
@@ -336,13 +338,13 @@ fn a_small_file_that_unpacks_to_a_large_one_is_refused() {
     for _ in 0..1100 {
         gz.write_all(&zeros).expect("write it");
     }
-    elsewhere(gz.finish().expect("a file"))
+    in_new_folder(gz.finish().expect("a file"))
         .npsim("bundle info b.npsim-bundle")
         .expect(1, &["too large", "more than 1024 MiB"]);
 }
 
 #[test]
-fn what_differs_from_host_to_host_is_not_in_outputs() {
+fn outputs_contain_nothing_host_specific() {
     let dir = Dir::new()
         .with("a.uc", COUNT)
         .with("load.toml", SWEEP)
@@ -364,7 +366,7 @@ fn what_differs_from_host_to_host_is_not_in_outputs() {
     ] {
         dir.npsim(&format!("bundle make -o a.npsim-bundle -- {command}"))
             .expect(0, &[ended]);
-        elsewhere(dir.read("a.npsim-bundle"))
+        in_new_folder(dir.read("a.npsim-bundle"))
             .npsim("bundle replay b.npsim-bundle")
             .expect(0, &["reproduced"]);
     }
@@ -387,7 +389,7 @@ values = [1, 2]
 
 /// A checkpoint contains the command of its run, and that contains the names of outputs.
 #[test]
-fn a_checkpoint_in_a_bundle_writes_nothing_outside() {
+fn bundled_checkpoint_writes_nothing_outside() {
     let far = Dir::new();
     let place = far.path("s.json");
     let dir = Dir::new().with("a.uc", COUNT);
@@ -415,7 +417,7 @@ fn a_checkpoint_in_a_bundle_writes_nothing_outside() {
     add("a.uc", dir.read("a.uc"));
     add("b.ckpt", dir.read("a.ckpt"));
     std::fs::remove_file(&place).expect("it was written");
-    elsewhere(packed(&all))
+    in_new_folder(packed(&all))
         .npsim("bundle replay b.npsim-bundle")
         .expect(1, &["names a path outside the bundle"]);
     assert!(far.files().is_empty(), "{:?}", far.files());
@@ -423,7 +425,7 @@ fn a_checkpoint_in_a_bundle_writes_nothing_outside() {
 
 #[cfg(unix)]
 #[test]
-fn a_bundle_that_reads_what_is_not_in_it_is_not_reproduced() {
+fn replay_reading_outside_the_bundle_is_refused() {
     let far = Dir::new().with("far.uc", "    nop\n");
     let include = format!("#include \"{}\"\n", far.path("far.uc").display());
     let dir = Dir::new().with("a.uc", "nonsense\n");
@@ -435,13 +437,13 @@ fn a_bundle_that_reads_what_is_not_in_it_is_not_reproduced() {
     table["inputs"][0]["sha256"] = format!("{:x}", Sha256::digest(&include)).into();
     all[0].bytes = table.to_string().into_bytes();
     all.last_mut().expect("the source").bytes = include.into_bytes();
-    elsewhere(packed(&all))
+    in_new_folder(packed(&all))
         .npsim("bundle replay b.npsim-bundle")
         .expect(1, &["far.uc", "which is not in the bundle"]);
 }
 
 #[test]
-fn a_bundle_takes_the_place_of_no_file_of_its_command() {
+fn bundle_does_not_overwrite_files_of_its_command() {
     let dir = Dir::new()
         .with("a.uc", "#include \"b.uc\"\n")
         .with("b.uc", "    ctx_arb[kill]\n");
@@ -458,12 +460,12 @@ fn a_bundle_takes_the_place_of_no_file_of_its_command() {
 }
 
 #[test]
-fn the_name_of_a_bundle_may_say_that_it_is_gzipped() {
+fn bundle_name_may_end_in_tar_gz() {
     let dir = Dir::new().with("a.uc", BAD);
     for name in ["a.tar.gz", "a.tgz"] {
         dir.npsim(&format!("bundle make -o {name} -- asm a.uc"))
             .expect(0, &[]);
-        elsewhere(dir.read(name))
+        in_new_folder(dir.read(name))
             .npsim("bundle replay b.npsim-bundle")
             .expect(0, &["reproduced"]);
     }
@@ -473,7 +475,7 @@ fn the_name_of_a_bundle_may_say_that_it_is_gzipped() {
 }
 
 #[test]
-fn a_bundle_on_standard_output_is_alone_there() {
+fn stdout_contains_only_the_bundle() {
     let dir = Dir::new().with("a.uc", BAD);
     let mut npsim = Command::new(env!("CARGO_BIN_EXE_npsim"));
     let words = ["bundle", "make", "-o", "-", "--", "asm", "a.uc"];
@@ -486,7 +488,7 @@ fn a_bundle_on_standard_output_is_alone_there() {
 }
 
 #[test]
-fn a_command_that_reads_standard_input_is_refused() {
+fn command_reading_standard_input_is_refused() {
     let dir = Dir::new().with("a.uc", COUNT);
     for command in ["fmt -", "debug a.uc -D TURNS=9 --batch"] {
         dir.npsim(&format!("bundle make -- {command}"))
@@ -497,10 +499,10 @@ fn a_command_that_reads_standard_input_is_refused() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn names_in_a_bundle_do_not_move_the_cursor() {
+fn bundle_info_escapes_control_characters() {
     let dir = bundle_of_an_error();
-    let changed = with_table(&dir, "\"x86_64-", "\"\\u001b]0;x\\u0007x86_64-");
-    let other = elsewhere(changed);
+    let changed = with_changed_manifest(&dir, "\"x86_64-", "\"\\u001b]0;x\\u0007x86_64-");
+    let other = in_new_folder(changed);
     let mut npsim = Command::new(env!("CARGO_BIN_EXE_npsim"));
     let info = npsim
         .args(["bundle", "info", "b.npsim-bundle"])
@@ -515,17 +517,17 @@ fn names_in_a_bundle_do_not_move_the_cursor() {
 }
 
 #[test]
-fn a_table_that_would_take_all_memory_is_refused() {
+fn oversized_manifest_is_refused() {
     let dir = bundle_of_an_error();
     let mut all = entries(&dir.read("a.npsim-bundle"));
     all[0].bytes.resize(33 << 20, b' ');
-    elsewhere(packed(&all))
+    in_new_folder(packed(&all))
         .npsim("bundle info b.npsim-bundle")
         .expect(1, &["too large", "`bundle.json` has more than 32 MiB"]);
     let folders: Vec<_> = (0..10_001).map(|it| format!("\"f{it}\"")).collect();
     let folders = format!("\"folders\": [{}]", folders.join(", "));
-    let many = with_table(&dir, "\"folders\": []", &folders);
-    elsewhere(many)
+    let many = with_changed_manifest(&dir, "\"folders\": []", &folders);
+    in_new_folder(many)
         .npsim("bundle replay b.npsim-bundle")
         .expect(1, &["more than 10000 folders"]);
 }

@@ -29,7 +29,7 @@ fn datagram(destination: [u8; 4], number: u8) -> Vec<u8> {
 }
 
 /// A classic pcap of nanoseconds: seconds, nanoseconds, wire length and bytes of each frame.
-fn classic(frames: &[(u32, u32, u32, Vec<u8>)]) -> Vec<u8> {
+fn pcap_file(frames: &[(u32, u32, u32, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [0xa1b2_3c4d, 0x0004_0002, 0, 0, 65535, 1] {
         bytes.extend(u32::to_le_bytes(word));
@@ -44,7 +44,7 @@ fn classic(frames: &[(u32, u32, u32, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// Frames at these times, all the same length.
-fn at(times: &[(u32, u32)]) -> Vec<u8> {
+fn pcap_at_times(times: &[(u32, u32)]) -> Vec<u8> {
     let frames = times.iter().enumerate();
     let frames: Vec<_> = frames
         .map(|(number, &(seconds, nanoseconds))| {
@@ -52,7 +52,7 @@ fn at(times: &[(u32, u32)]) -> Vec<u8> {
             (seconds, nanoseconds, 60, frame)
         })
         .collect();
-    classic(&frames)
+    pcap_file(&frames)
 }
 
 fn block(kind: u32, body: &[u8]) -> Vec<u8> {
@@ -64,7 +64,7 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
 
 /// A pcapng file of interfaces, each with a time resolution and one frame at the given number of
 /// ticks.
-fn next_generation(resolution: u8, ticks: &[u64]) -> Vec<u8> {
+fn pcapng_file(resolution: u8, ticks: &[u64]) -> Vec<u8> {
     let mut file = block(
         0x0a0d_0d0a,
         &[&[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0][..], &[0xff; 8]].concat(),
@@ -100,9 +100,9 @@ fn stats(dir: &Dir, arguments: &str) -> Value {
 }
 
 #[test]
-fn a_clock_that_steps_back_is_followed_and_told() {
+fn clock_set_back_is_followed_and_reported() {
     let times = [(100, 0), (100, 1000), (50, 0), (50, 1000), (50, 3000)];
-    let dir = Dir::new().with("in.pcap", at(&times));
+    let dir = Dir::new().with("in.pcap", pcap_at_times(&times));
     dir.npsim(&format!("run {FORWARD} --trace in.pcap --out out.pcap"))
         .expect(0, &["set back once, by 50.000 s in all", "in 5   out 5"]);
     let out = Capture::open(&dir.path("out.pcap")).expect("a capture");
@@ -114,8 +114,8 @@ fn a_clock_that_steps_back_is_followed_and_told() {
 }
 
 #[test]
-fn more_interfaces_than_ports_are_told() {
-    let dir = Dir::new().with("in.pcapng", next_generation(6, &[0, 1, 2, 3, 4]));
+fn more_interfaces_than_ports_are_reported() {
+    let dir = Dir::new().with("in.pcapng", pcapng_file(6, &[0, 1, 2, 3, 4]));
     let run = format!("run {FORWARD} --trace in.pcapng");
     dir.npsim(&run).expect(
         0,
@@ -129,9 +129,9 @@ fn more_interfaces_than_ports_are_told() {
 }
 
 #[test]
-fn times_that_the_capture_written_cannot_hold_are_told_before_the_run() {
+fn unrepresentable_capture_times_are_refused_before_the_run() {
     // The year 2500, in seconds.
-    let dir = Dir::new().with("in.pcapng", next_generation(0, &[16_725_225_600]));
+    let dir = Dir::new().with("in.pcapng", pcapng_file(0, &[16_725_225_600]));
     let run = format!("run {FORWARD} --trace in.pcapng");
     dir.npsim(&run).expect(0, &["out 1"]);
     dir.npsim(&format!("{run} --out o.pcap"))
@@ -140,7 +140,7 @@ fn times_that_the_capture_written_cannot_hold_are_told_before_the_run() {
     let out = Capture::open(&dir.path("o.pcapng")).expect("a capture");
     assert_eq!(out.first_timestamp_ns / 1_000_000_000, 16_725_225_600);
     // Later than any format can represent.
-    let late = Dir::new().with("in.pcapng", next_generation(0, &[20_000_000_000]));
+    let late = Dir::new().with("in.pcapng", pcapng_file(0, &[20_000_000_000]));
     let run = format!("run {FORWARD} --trace in.pcapng");
     late.npsim(&format!("{run} --out o.pcapng"))
         .expect(1, &["2603-10-11", "from 1970 to 2554"]);
@@ -149,7 +149,7 @@ fn times_that_the_capture_written_cannot_hold_are_told_before_the_run() {
 }
 
 #[test]
-fn frames_that_were_cut_get_their_length_with_pad() {
+fn pad_restores_truncated_frames_to_full_length() {
     let whole = datagram([10, 1, 0, 9], 1);
     let mut long = whole.clone();
     long[16..18].copy_from_slice(&1486_u16.to_be_bytes());
@@ -163,7 +163,7 @@ fn frames_that_were_cut_get_their_length_with_pad() {
         .sum();
     let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
     long[24..26].copy_from_slice(&sum.to_be_bytes());
-    let file = classic(&[(1, 0, 1500, long), (2, 0, 60, whole)]);
+    let file = pcap_file(&[(1, 0, 1500, long), (2, 0, 60, whole)]);
     let dir = Dir::new().with("in.pcap", file);
     let run = format!("run {FORWARD} --trace in.pcap");
     dir.npsim(&run).expect(
@@ -187,8 +187,8 @@ fn frames_that_were_cut_get_their_length_with_pad() {
 }
 
 #[test]
-fn a_pcapng_that_is_written_has_an_interface_for_each_port() {
-    let dir = Dir::new().with("in.pcapng", next_generation(6, &[0, 1, 2]));
+fn pcapng_output_has_an_interface_per_port() {
+    let dir = Dir::new().with("in.pcapng", pcapng_file(6, &[0, 1, 2]));
     let run = format!("run {FORWARD} --trace in.pcapng -q");
     dir.npsim(&format!("{run} --out o.pcapng")).expect(0, &[]);
     let out = Capture::open(&dir.path("o.pcapng")).expect("a capture");
@@ -221,8 +221,8 @@ fn a_pcapng_that_is_written_has_an_interface_for_each_port() {
 }
 
 #[test]
-fn names_say_how_files_are_compressed_and_promise_nothing_else() {
-    let dir = Dir::new().with("in.pcap", at(&[(1, 0), (1, 9000)]));
+fn file_extension_determines_compression() {
+    let dir = Dir::new().with("in.pcap", pcap_at_times(&[(1, 0), (1, 9000)]));
     let run = format!("run {FORWARD} --trace in.pcap -q");
     let all = "--stats s.json --packets p.csv --timeline t.json --flame f.svg --profile=p.json --out o.pcap";
     dir.npsim(&format!("{run} {all}")).expect(0, &[]);
@@ -269,7 +269,7 @@ fn names_say_how_files_are_compressed_and_promise_nothing_else() {
 }
 
 #[test]
-fn directed_broadcasts_of_own_networks_go_no_further() {
+fn directed_broadcasts_are_not_forwarded() {
     let broadcasts = [
         [10, 1, 255, 255],
         [10, 1, 0, 0],
@@ -285,7 +285,7 @@ fn directed_broadcasts_of_own_networks_go_no_further() {
         for (number, host) in [[10, 1, 255, 254], [10, 2, 0, 9]].into_iter().enumerate() {
             frames.push((2, 9000 * number as u32, 60, datagram(host, number as u8)));
         }
-        let dir = Dir::new().with("in.pcap", classic(&frames));
+        let dir = Dir::new().with("in.pcap", pcap_file(&frames));
         let run = format!("{project} --trace in.pcap");
         let counts = stats(&dir, &run);
         let packets = &counts["nodes"][0]["packets"];
@@ -301,11 +301,11 @@ fn directed_broadcasts_of_own_networks_go_no_further() {
 }
 
 #[test]
-fn silence_of_any_length_is_passed_at_once() {
+fn idle_gaps_of_any_length_are_skipped() {
     let day = 24 * 3600;
     let dir = Dir::new().with(
         "in.pcap",
-        at(&[(1, 0), (1 + 300 * day, 0), (1 + 900 * day, 5)]),
+        pcap_at_times(&[(1, 0), (1 + 300 * day, 0), (1 + 900 * day, 5)]),
     );
     // Simulated cycle by cycle, this would take years.
     for project in [FORWARD, ROUTER] {
@@ -322,7 +322,7 @@ fn silence_of_any_length_is_passed_at_once() {
 }
 
 #[test]
-fn a_run_of_no_time_has_no_rates() {
+fn zero_length_run_has_zero_rates() {
     let dir = Dir::new();
     for until in ["0", "1"] {
         let counts = stats(&dir, &format!("{FORWARD} --load 0.5 --until {until}"));
@@ -336,7 +336,7 @@ fn a_run_of_no_time_has_no_rates() {
 }
 
 #[test]
-fn each_port_has_a_flow_at_least_and_the_run_says_so() {
+fn each_port_has_at_least_one_flow() {
     let dir = Dir::new();
     dir.npsim(&format!("run {FORWARD} --load 0.1 --flows 1 --time 10us"))
         .expect(0, &["3 flows", "there are 3 flows, not 1"]);

@@ -5,14 +5,14 @@ use crate::harness::{Dir, LOOP};
 const UNUSED: &str = ".reg unused\nhere#: br[here#]\n";
 const WRONG: &str = "#macro set(r)\n  immed[r, SIZE]\n#endm\n.reg x\nset(x)\nhere#: br[here#]\n";
 
-fn objects(text: &str) -> Vec<Value> {
+fn json_lines(text: &str) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect()
 }
 
 #[test]
-fn a_check_says_what_is_wrong_and_makes_nothing() {
+fn check_reports_errors_and_writes_nothing() {
     let dir = Dir::new()
         .with("good.uc", LOOP)
         .with("bad.uc", WRONG)
@@ -29,7 +29,7 @@ fn a_check_says_what_is_wrong_and_makes_nothing() {
 }
 
 #[test]
-fn a_source_of_a_project_beside_it_says_so_where_it_fails_alone() {
+fn failing_project_source_suggests_the_project() {
     let source = ".reg x\nimmed[x, RING]\nhere#: br[here#]\n";
     let project = "[[me]]\nid = 0\nsource = \"tx.uc\"\ndefine = { RING = 3 }\n";
     let dir = Dir::new()
@@ -58,7 +58,7 @@ fn a_source_of_a_project_beside_it_says_so_where_it_fails_alone() {
 }
 
 #[test]
-fn a_source_of_a_project_that_is_read_alone_says_so() {
+fn project_source_read_alone_is_noted() {
     let source = "#ifdef RING\n.reg x\nimmed[x, RING]\n#endif\nhere#: br[here#]\n";
     let project = "[[me]]\nid = \"0-1\"\nsource = \"src/tx.uc\"\ndefine = { RING = 3 }\n";
     let dir = Dir::new()
@@ -88,14 +88,14 @@ fn a_source_of_a_project_that_is_read_alone_says_so() {
     dir.npsim("explain p/src/other.uc:3")
         .expect(1, &["produces no word"]);
     let done = dir.npsim("check p/src/tx.uc --message-format json");
-    let told = objects(&done.expect(0, &[]).err);
+    let told = json_lines(&done.expect(0, &[]).err);
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["level"], "note");
     assert_eq!(told[0]["help"], "give `p` in place of the source");
 }
 
 #[test]
-fn warnings_can_be_silent_or_errors() {
+fn warnings_can_be_allowed_or_denied() {
     let dir = Dir::new().with("a.uc", UNUSED);
     let warned = dir
         .npsim("check a.uc")
@@ -118,14 +118,14 @@ fn warnings_can_be_silent_or_errors() {
 }
 
 #[test]
-fn messages_can_be_objects() {
+fn messages_can_be_json() {
     let dir = Dir::new()
         .with("bad.uc", WRONG)
         .with("a.uc", UNUSED)
         .with("p/npsim.toml", "nmae = 1\n");
     for command in ["check bad.uc", "asm bad.uc", "run bad.uc --until 1us"] {
         let done = dir.npsim(&format!("{command} --message-format json"));
-        let found = objects(&done.expect(1, &[]).err);
+        let found = json_lines(&done.expect(1, &[]).err);
         assert_eq!(found.len(), 1, "{command}");
         let place = &found[0]["primary"];
         assert_eq!(found[0]["level"], "error");
@@ -139,16 +139,16 @@ fn messages_can_be_objects() {
     }
     let done = dir.npsim("asm a.uc --words --message-format json");
     let done = done.expect(0, &[]);
-    assert_eq!(objects(&done.err)[0]["code"], "unused-register");
+    assert_eq!(json_lines(&done.err)[0]["code"], "unused-register");
     assert!(done.out.starts_with("; me 0: a.uc"), "{}", done.out);
     let done = dir.npsim("check p --message-format json").expect(1, &[]);
-    let found = objects(&done.err);
+    let found = json_lines(&done.err);
     assert_eq!(found[0]["code"], Value::Null);
     assert_eq!(found[0]["primary"]["line"], 1);
 }
 
 #[test]
-fn macros_alone_are_no_mistake() {
+fn source_with_only_macros_passes() {
     let dir = Dir::new().with("lib.uc", "#macro add(x)\nalu[x, x, +, 1]\n#endm\n");
     for command in ["check lib.uc", "asm lib.uc", "asm lib.uc --list"] {
         dir.npsim(command)
@@ -162,7 +162,7 @@ fn macros_alone_are_no_mistake() {
 }
 
 #[test]
-fn a_macro_that_uses_itself_is_told_once() {
+fn recursive_macro_is_reported_once() {
     let source = "#macro one(n)\ntwo(n)\n#endm\n#macro two(n)\none(n)\n#endm\none(3)\n";
     let done = Dir::new().with("a.uc", source).npsim("check a.uc");
     let done = done.expect(1, &["`one` > `two` > `one`"]);
@@ -170,7 +170,7 @@ fn a_macro_that_uses_itself_is_told_once() {
 }
 
 #[test]
-fn names_of_messages_are_explained() {
+fn message_codes_are_explained() {
     let dir = Dir::new();
     let all = dir
         .npsim("codes")

@@ -57,7 +57,7 @@ fn at(function: &str, text: &str) -> String {
 }
 
 #[test]
-fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
+fn thumb_line_steps_go_over_calls_and_back() {
     let (said, stops) = debug("thumb", SCRIPT);
     let begins = at("main", "\n{");
     let expected = [
@@ -95,7 +95,7 @@ fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
 
 /// The compiler's helper for a `switch` returns to a case, not to the instruction after its call.
 #[test]
-fn steps_over_a_switch_of_thumb_code_end_at_its_case() {
+fn thumb_step_over_a_switch_ends_at_its_case() {
     let script = "break chosen\ncontinue\ncontext core\n".to_owned()
         + &"next\n".repeat(5)
         + &"back next\n".repeat(2);

@@ -67,7 +67,7 @@ impl Run {
 }
 
 #[test]
-fn cycles_of_functions_are_those_of_the_core() {
+fn function_cycles_add_up_to_core_cycles() {
     let run = run(10);
     let program = run.program();
     let of = |name: &str| number(&program[name]);
@@ -94,7 +94,7 @@ fn cycles_of_functions_are_those_of_the_core() {
 }
 
 #[test]
-fn calls_recursion_handed_on_calls_and_interrupts_have_their_stacks() {
+fn stacks_cover_calls_recursion_tail_calls_and_interrupts() {
     let run = run(10);
     for (name, calls) in [
         ("shorter", 20),
@@ -132,7 +132,7 @@ fn calls_recursion_handed_on_calls_and_interrupts_have_their_stacks() {
 }
 
 #[test]
-fn thumb_code_has_its_stacks_between_arm_code() {
+fn stacks_cover_mixed_thumb_and_arm_code() {
     // Big-endian, and little-endian with the compiler's own library.
     for program in ["thumb", "thumb-little"] {
         let run = run_of(program, "");
@@ -182,7 +182,7 @@ fn thumb_code_has_its_stacks_between_arm_code() {
 }
 
 #[test]
-fn a_longer_function_has_a_larger_share() {
+fn longer_function_has_a_larger_share() {
     let share = |run: &Run| run.busy("longer", "own") * 100 / run.busy("_start", "with_called");
     let (short, long) = (run(10), run(100));
     let shares = (share(&short), share(&long));
@@ -198,7 +198,7 @@ fn a_longer_function_has_a_larger_share() {
 }
 
 #[test]
-fn the_timeline_has_a_lane_of_functions() {
+fn timeline_has_a_function_lane() {
     let run = run(10);
     let timeline: Value = serde_json::from_slice(&run.dir.read("t.json")).expect("JSON");
     let events = timeline["traceEvents"].as_array().expect("events");
@@ -219,7 +219,7 @@ fn the_timeline_has_a_lane_of_functions() {
 }
 
 #[test]
-fn an_observed_run_is_the_run_that_is_not() {
+fn profiling_does_not_change_the_run() {
     let dir = &run(10).dir;
     dir.npsim("run . --until 1ms -q --stats plain.json")
         .expect(0, &[]);

@@ -23,7 +23,7 @@ fn microcode() -> String {
 }
 
 #[test]
-fn the_reference_core_gives_the_engines_bytes() {
+fn reference_core_and_engine_outputs_are_identical() {
     for run in RUNS {
         let dir = Dir::new();
         let folder = microcode();
@@ -45,7 +45,7 @@ fn the_reference_core_gives_the_engines_bytes() {
 }
 
 #[test]
-fn a_checkpoint_goes_on_with_its_core() {
+fn checkpoint_resumes_with_its_core() {
     let dir = Dir::new();
     let folder = microcode();
     let run = format!("run {folder}/router --core reference --load 0.6 --time 60us");
@@ -61,7 +61,7 @@ fn a_checkpoint_goes_on_with_its_core() {
 }
 
 #[test]
-fn a_core_that_is_not_there_is_a_usage_error() {
+fn unknown_core_is_a_usage_error() {
     let dir = Dir::new();
     dir.npsim("run a.uc --core pipeline").expect(
         2,

@@ -6,7 +6,7 @@ use std::path::Path;
 use npsim_testkit::microcode::{Edit, changed};
 use serde_json::Value;
 
-use crate::harness::{Dir, Done, root};
+use crate::harness::{CommandOutput, Dir, root};
 
 const EXERCISES: [&str; 7] = [
     "eight-chains",
@@ -19,7 +19,7 @@ const EXERCISES: [&str; 7] = [
 ];
 
 /// The goals that a run missed.
-fn missed(done: &Done) -> Vec<String> {
+fn missed(done: &CommandOutput) -> Vec<String> {
     let verdict: Value = serde_json::from_str(&done.out)
         .unwrap_or_else(|error| panic!("{error}:\n{}\n{}", done.out, done.err));
     let goals = verdict["goals"].as_array().expect("goals");
@@ -54,7 +54,7 @@ fn exercises_miss_goals_and_solutions_meet_them() {
 }
 
 #[test]
-fn every_exercise_of_the_course_is_tested_and_in_a_page() {
+fn every_course_exercise_is_tested_and_documented() {
     let course = root().join("microcode/course");
     let mut found: Vec<_> = std::fs::read_dir(&course)
         .expect("the course")
@@ -97,7 +97,7 @@ fn wrong(name: &str, goals: &[&str], edits: &[(&'static str, &'static str, &'sta
 }
 
 #[test]
-fn wrong_ways_through_eight_chains() {
+fn wrong_eight_chains_solutions_miss_goals() {
     const SOURCE: &str = "course/solutions/eight-chains/chains.uc";
     const PROJECT: &str = "course/solutions/eight-chains/npsim.toml";
     // Only the last context's sum is left.
@@ -143,7 +143,7 @@ fn wrong_ways_through_eight_chains() {
 }
 
 #[test]
-fn wrong_ways_of_one_reader() {
+fn wrong_one_reader_solutions_miss_goals() {
     const SOURCE: &str = "course/solutions/one-reader/reader.uc";
     // The last part is missing.
     let last = "last#:\n    ctx_arb[odd]\n    add_eight($$odd)\n";
@@ -176,7 +176,7 @@ fn wrong_ways_of_one_reader() {
 }
 
 #[test]
-fn wrong_numbers_of_engines() {
+fn wrong_microengine_counts_miss_goals() {
     const PROJECT: &str = "course/solutions/enough-engines/npsim.toml";
     let slow = ["as fast as they come", "nothing is lost"];
     let id = "id = \"0-2\"";
@@ -219,7 +219,7 @@ fn added_by(update: String) -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 #[test]
-fn wrong_ways_to_add() {
+fn wrong_lost_additions_solutions_miss_goals() {
     let release = "    lock_release($bit, lock, 0, scratch, done)\n    ctx_arb[done]\n";
     // Correct but slow.
     let locked = format!("    lock_take($bit, lock, 0, scratch, taken, rung)\n{UPDATE}{release}");
@@ -242,7 +242,7 @@ fn wrong_ways_to_add() {
 }
 
 #[test]
-fn wrong_ways_under_a_lock() {
+fn wrong_short_lock_solutions_miss_goals() {
     const SOURCE: &str = "course/solutions/short-lock/record.uc";
     let take = "    lock_take($bit, lock, 0, scratch, taken, rung)\n";
     let release = "    lock_release($bit, lock, 0, scratch, done)\n    ctx_arb[done]\n";
@@ -279,7 +279,7 @@ fn wrong_ways_under_a_lock() {
 }
 
 #[test]
-fn designs_that_do_not_keep_order_or_pace() {
+fn wrong_keep_order_designs_miss_goals() {
     const PROJECT: &str = "course/solutions/keep-order/npsim.toml";
     for (design, goals) in [
         ("contiguous.toml", &["in order"][..]),
@@ -295,7 +295,7 @@ fn designs_that_do_not_keep_order_or_pace() {
 }
 
 #[test]
-fn queues_of_a_wrong_length() {
+fn wrong_queue_lengths_miss_goals() {
     const PROJECT: &str = "course/solutions/short-queue/npsim.toml";
     let limit = "QUEUE_LIMIT = 24576";
     wrong(
@@ -317,7 +317,7 @@ fn queues_of_a_wrong_length() {
 }
 
 #[test]
-fn goals_are_told_for_people_and_for_programs() {
+fn goals_are_reported_as_text_and_json() {
     let dir = Dir::new();
     changed(&dir.path("microcode"), &[]);
     let told = dir
@@ -348,7 +348,7 @@ fn goals_are_told_for_people_and_for_programs() {
 }
 
 #[test]
-fn exercise_is_watched_as_a_run_is() {
+fn exercise_can_be_observed_like_a_run() {
     let exercise = root().join("microcode/course/solutions/enough-engines");
     let dir = Dir::new();
     let command = format!("check-exercise {}", exercise.display());
@@ -371,7 +371,7 @@ fn exercise_is_watched_as_a_run_is() {
 }
 
 #[test]
-fn projects_that_are_no_exercises_are_refused() {
+fn projects_without_valid_goals_are_refused() {
     let dir = Dir::new()
         .with("loop.uc", crate::harness::LOOP)
         .with("none.toml", "[[me]]\nid = 0\nsource = \"loop.uc\"\n")
@@ -472,7 +472,7 @@ equals = 0
 "#;
 
 #[test]
-fn figures_are_those_of_the_statistics() {
+fn goal_measures_equal_the_statistics() {
     let dir = Dir::new().with("all.toml", ALL_MEASURES);
     changed(&dir.path("microcode"), &[]);
     let done = dir
@@ -530,7 +530,7 @@ fn figures_are_those_of_the_statistics() {
 }
 
 #[test]
-fn every_key_and_measure_of_goals_is_described() {
+fn every_goal_key_and_measure_is_documented() {
     let text = std::fs::read_to_string(root().join("docs/src/project.md")).expect("a page");
     let mut sections = text.split("\n## ");
     let section = sections.find(|section| section.starts_with("Goals\n"));

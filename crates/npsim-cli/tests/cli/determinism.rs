@@ -58,7 +58,7 @@ name = \"SECOND\"
 ";
 
 #[test]
-fn a_seed_chooses_the_random_numbers() {
+fn seed_determines_the_random_numbers() {
     let dir = Dir::new().with("draw.uc", DRAW).with("npsim.toml", DRAWERS);
     let drawn = |seed: &str| {
         dir.npsim(&format!("run . --until 10us --stats out.json {seed}"))

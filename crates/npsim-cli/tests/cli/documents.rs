@@ -35,7 +35,7 @@ fn full_report() -> Report {
         }],
         units: vec![UnitStats {
             commands: operations(),
-            own: idle("slow_path").units.remove(0).own,
+            own: idle_stats("slow_path").units.remove(0).own,
             ..Default::default()
         }],
         buses: vec![BusStats::default()],
@@ -57,8 +57,8 @@ fn full_report() -> Report {
     chip.media.drops = vec![drop.clone()];
     chip.gpp.reasons = vec![drop];
     chip.gpp.tasks = vec![TaskStats::default()];
-    chip.gpp.rows = idle("slow_path").gpp.rows;
-    chip.devices = idle("feedback").devices;
+    chip.gpp.rows = idle_stats("slow_path").gpp.rows;
+    chip.devices = idle_stats("feedback").devices;
     let mut traffic = Traffic {
         latencies: [600].into_iter().collect(),
         ..Traffic::default()
@@ -92,7 +92,7 @@ fn full_report() -> Report {
 }
 
 /// The statistics of a chip on which nothing has happened.
-fn idle(project: &str) -> Stats {
+fn idle_stats(project: &str) -> Stats {
     let file = format!("../systems/tests/firmware/{project}.toml");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let project = Project::load(&path, &Overrides::default(), &npsim::registry()).unwrap();
@@ -102,28 +102,28 @@ fn idle(project: &str) -> Stats {
     Stats::collect(&chip.unwrap())
 }
 
-fn keys(value: &Value, found: &mut BTreeSet<String>) {
+fn collect_keys(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
                 found.insert(key.clone());
-                keys(value, found);
+                collect_keys(value, found);
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect_keys(value, found)),
         _ => {}
     }
 }
 
 #[test]
-fn every_key_of_a_stats_file_is_described() {
+fn every_stats_key_is_documented() {
     let text = include_str!("../../../../docs/src/stats.md");
     let words: BTreeSet<&str> = text
         .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
         .collect();
     let json = npsim::stats_file::to_json(&full_report()).unwrap();
     let mut found = BTreeSet::new();
-    keys(&serde_json::from_str(&json).unwrap(), &mut found);
+    collect_keys(&serde_json::from_str(&json).unwrap(), &mut found);
     let missing: Vec<_> = found
         .iter()
         .filter(|key| !words.contains(key.as_str()))
@@ -136,7 +136,7 @@ fn every_key_of_a_stats_file_is_described() {
 }
 
 #[test]
-fn the_example_project_can_be_loaded() {
+fn documented_example_project_loads() {
     let text = include_str!("../../../../docs/src/project.md");
     let example = text
         .split("```toml\n")

@@ -12,7 +12,7 @@ use crate::manners::{Lines, Row, command, ended, folder, rows};
 
 /// How a command ends if it is interrupted long before it is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Ends {
+enum OnInterrupt {
     /// The command saves its results and reports that it was interrupted.
     Saves,
     /// There is nothing to save: it ends where it is.
@@ -21,7 +21,7 @@ enum Ends {
 
 /// Commands that would run far longer than a test may. Those that read standard input wait for
 /// input.
-fn endless() -> Vec<(Row, Ends)> {
+fn endless_commands() -> Vec<(Row, OnInterrupt)> {
     let root = root().canonicalize().expect("the repository");
     let root = root.display();
     let row = |command, arguments: &str, ends| {
@@ -36,63 +36,71 @@ fn endless() -> Vec<(Row, Ends)> {
     let networks = format!("{root}/traces/networks");
     let load = "--load 1 --time 1000s";
     vec![
-        row("run", &format!("{forward} {load}"), Ends::Saves),
-        row("run", &format!("{forward} {load} --hops 2"), Ends::Saves),
+        row("run", &format!("{forward} {load}"), OnInterrupt::Saves),
+        row(
+            "run",
+            &format!("{forward} {load} --hops 2"),
+            OnInterrupt::Saves,
+        ),
         row(
             "run",
             &format!("{forward} {load} --timeline t.json --packets p.csv --report page"),
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
-        row("run", "loop.uc --no-skip --until 1000s", Ends::Saves),
+        row("run", "loop.uc --no-skip --until 1000s", OnInterrupt::Saves),
         row(
             "run",
             "loop.uc --no-skip --until 1000s --core reference",
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
         row(
             "debug",
             &format!("{forward} {load} --script go.txt --batch"),
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
-        row("debug", "loop.uc --batch", Ends::Saves),
-        row("debug", "loop.uc", Ends::Saves),
+        row("debug", "loop.uc --batch", OnInterrupt::Saves),
+        row("debug", "loop.uc", OnInterrupt::Saves),
         row(
             "network",
             &format!("{networks}/dumbbell.toml --until 1000000s"),
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
         row(
             "network",
             &format!("{networks}/dumbbell-chip.toml --until 10000s"),
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
         row(
             "live",
             &format!("{forward}/arp.toml --stats live.json"),
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
-        row("sweep", "long.toml --out r", Ends::Saves),
-        row("sweep", "long-net.toml --out r", Ends::Saves),
-        row("sweep", "long-network.toml --out r", Ends::Saves),
-        row("reproduce", "long.toml --out r", Ends::Saves),
+        row("sweep", "long.toml --out r", OnInterrupt::Saves),
+        row("sweep", "long-net.toml --out r", OnInterrupt::Saves),
+        row("sweep", "long-network.toml --out r", OnInterrupt::Saves),
+        row("reproduce", "long.toml --out r", OnInterrupt::Saves),
         row(
             "sensitivity",
             &format!("hauger --root {root} --out r"),
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
         row(
             "bundle make",
             &format!("-- run {forward} {load}"),
-            Ends::Saves,
+            OnInterrupt::Saves,
         ),
-        row("trace gen", &format!("{load} -o gen.pcap"), Ends::AtOnce),
-        row("dap", "", Ends::AtOnce),
-        row("lsp", "", Ends::AtOnce),
+        row(
+            "trace gen",
+            &format!("{load} -o gen.pcap"),
+            OnInterrupt::AtOnce,
+        ),
+        row("dap", "", OnInterrupt::AtOnce),
+        row("lsp", "", OnInterrupt::AtOnce),
     ]
 }
 
 /// Commands that have no endless work. They leave Ctrl-C to the system.
-const SOON: [&str; 19] = [
+const SHORT_COMMANDS: [&str; 19] = [
     "asm",
     "bundle info",
     "bundle replay",
@@ -115,7 +123,7 @@ const SOON: [&str; 19] = [
 ];
 
 /// Whether a process has a handler for the signal of `kill`.
-fn handles(process: u32) -> bool {
+fn has_signal_handler(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
@@ -123,7 +131,7 @@ fn handles(process: u32) -> bool {
 }
 
 #[test]
-fn every_command_ends_when_it_is_asked_to() {
+fn long_commands_end_when_interrupted() {
     let forward = root().join("microcode/forward").canonicalize().expect("it");
     let dumbbell = root().join("traces/networks/dumbbell.toml");
     let dumbbell = dumbbell.canonicalize().expect("it");
@@ -151,14 +159,14 @@ fn every_command_ends_when_it_is_asked_to() {
         )
         .with("long-network.toml", long(&network, "measure = \"goodput\""));
     let before = dir.files();
-    for (row, ends) in endless() {
+    for (row, ends) in endless_commands() {
         let what = format!("npsim {} {}", row.command, row.arguments);
         let mut command = command(&dir, &row);
         command.stdin(Stdio::piped());
         let mut child = command.spawn().expect("run npsim");
         let stdin = child.stdin.take();
         let begun = Instant::now();
-        while ends == Ends::Saves && !handles(child.id()) {
+        while ends == OnInterrupt::Saves && !has_signal_handler(child.id()) {
             assert!(begun.elapsed() < Duration::from_mins(2), "`{what}`");
             assert!(child.try_wait().expect("its state").is_none(), "`{what}`");
             std::thread::sleep(Duration::from_millis(10));
@@ -169,7 +177,7 @@ fn every_command_ends_when_it_is_asked_to() {
         assert!(asked.expect("kill").success(), "`{what}`");
         let came = ended(child, &what);
         drop(stdin);
-        let code = (ends == Ends::Saves).then_some(130);
+        let code = (ends == OnInterrupt::Saves).then_some(130);
         assert_eq!(came.code, code, "`{what}`:\n{}{}", came.out, came.err);
         for name in dir.files() {
             assert!(!name.contains(".part"), "`{what}` leaves {name}");
@@ -177,7 +185,7 @@ fn every_command_ends_when_it_is_asked_to() {
             if before.contains(&name) {
                 continue;
             }
-            assert_eq!(ends, Ends::Saves, "`{what}` leaves {name}");
+            assert_eq!(ends, OnInterrupt::Saves, "`{what}` leaves {name}");
             if path.is_dir() {
                 std::fs::remove_dir_all(path).expect("remove it");
             } else {
@@ -188,10 +196,13 @@ fn every_command_ends_when_it_is_asked_to() {
 }
 
 #[test]
-fn every_command_ends_soon_or_when_it_is_asked_to() {
+fn every_command_is_short_or_tested_for_interruption() {
     let rows: BTreeSet<_> = rows().iter().map(|row| row.command).collect();
-    let endless: BTreeSet<_> = endless().iter().map(|(row, _)| row.command).collect();
-    let soon: BTreeSet<_> = SOON.into_iter().collect();
-    assert!(endless.is_disjoint(&soon));
-    assert_eq!(rows, &endless | &soon);
+    let endless_commands: BTreeSet<_> = endless_commands()
+        .iter()
+        .map(|(row, _)| row.command)
+        .collect();
+    let soon: BTreeSet<_> = SHORT_COMMANDS.into_iter().collect();
+    assert!(endless_commands.is_disjoint(&soon));
+    assert_eq!(rows, &endless_commands | &soon);
 }

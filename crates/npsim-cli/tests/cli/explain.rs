@@ -37,14 +37,14 @@ fn words(source: &str, line: u32) -> Vec<Value> {
     found["programs"][0]["words"].as_array().unwrap().clone()
 }
 
-fn beware(word: &Value) -> String {
+fn warnings(word: &Value) -> String {
     let list = word["beware"].as_array().unwrap().iter();
     let list: Vec<_> = list.map(|line| line.as_str().unwrap()).collect();
     list.join("\n")
 }
 
 #[test]
-fn fields_cover_the_word_as_it_is() {
+fn explained_fields_match_the_bits_of_the_word() {
     let words = words(".reg a b\nalu[a, b, +, 1]\n", 2);
     assert_eq!(words.len(), 1);
     let word = u64::from_str_radix(words[0]["word"].as_str().unwrap(), 16).unwrap();
@@ -62,7 +62,7 @@ fn fields_cover_the_word_as_it_is() {
 }
 
 #[test]
-fn branches_tell_penalty_and_defer_slots() {
+fn branches_show_penalty_and_defer_slots() {
     let source = "\
 again#:
 nop
@@ -88,7 +88,7 @@ immed[x, 1]
 }
 
 #[test]
-fn a_pointer_that_is_used_too_soon_is_told_at_both_ends() {
+fn early_pointer_use_is_reported_at_write_and_use() {
     let source = "\
 .reg x
 local_csr_wr[ACTIVE_LM_ADDR_0, x]
@@ -97,23 +97,23 @@ alu[x, --, B, *l$index0[1]]
 ";
     let write = words(source, 2);
     assert!(
-        beware(&write[0]).contains("fourth instruction after"),
+        warnings(&write[0]).contains("fourth instruction after"),
         "{}",
-        beware(&write[0])
+        warnings(&write[0])
     );
-    assert!(beware(&write[0]).contains("still uses the old value"));
+    assert!(warnings(&write[0]).contains("still uses the old value"));
     let used = words(source, 4);
     assert!(
-        beware(&used[0]).contains("3 instructions are needed between, not 1"),
+        warnings(&used[0]).contains("3 instructions are needed between, not 1"),
         "{}",
-        beware(&used[0])
+        warnings(&used[0])
     );
     let late = source.replace("nop\n", "nop\nnop\nnop\n");
-    assert_eq!(beware(&words(&late, 6)[0]), "");
+    assert_eq!(warnings(&words(&late, 6)[0]), "");
 }
 
 #[test]
-fn codes_do_not_outlive_a_swap() {
+fn condition_codes_do_not_survive_a_context_swap() {
     let source = "\
 .reg x
 .sig s
@@ -125,13 +125,13 @@ beq[end#]
 end#:
 nop
 ";
-    assert!(beware(&words(source, 7)[0]).contains("those of other contexts"));
+    assert!(warnings(&words(source, 7)[0]).contains("those of other contexts"));
     let straight = source.replace("scratch[read, $v, x, 0, 1], ctx_swap[s]", "nop");
-    assert!(beware(&words(&straight, 7)[0]).contains("are those of `alu["));
+    assert!(warnings(&words(&straight, 7)[0]).contains("are those of `alu["));
 }
 
 #[test]
-fn commands_tell_unit_latency_registers_and_signals() {
+fn commands_show_unit_latency_registers_and_signals() {
     let source = "\
 .reg x
 .reg read $v0 $v1
@@ -159,12 +159,12 @@ alu[x, x, +, $v1]
         assert!(registers.contains(name), "{name} in {registers}");
     }
     assert!(words[0]["signals"].to_string().contains("done"));
-    assert!(beware(&words[0]).contains("have no value until the context wakes"));
+    assert!(warnings(&words[0]).contains("have no value until the context wakes"));
     assert_eq!(words[0]["cost"]["swaps"], true);
 }
 
 #[test]
-fn a_result_for_the_next_instruction_is_told() {
+fn use_of_the_previous_alu_result_is_reported() {
     let source = "\
 .reg x y
 .reg write $d
@@ -176,12 +176,12 @@ ctx_arb[s]
 local_csr_rd[CTX_ENABLES]
 immed[x, 0]
 ";
-    let said = beware(&words(source, 6)[0]);
+    let said = warnings(&words(source, 6)[0]);
     assert!(
         said.contains("indirect_ref takes the ALU result of the instruction before it, `alu["),
         "{said}"
     );
-    let said = beware(&words(source, 8)[0]);
+    let said = warnings(&words(source, 8)[0]);
     assert!(
         said.contains("arrives in the next instruction, `immed["),
         "{said}"
@@ -189,7 +189,7 @@ immed[x, 0]
 }
 
 #[test]
-fn a_macro_line_stands_for_every_use_and_a_use_for_all_its_words() {
+fn macro_line_selects_all_uses_and_use_selects_all_words() {
     let uses = text(&[
         "microcode/lib/turn.uc:21",
         "--project",
@@ -213,7 +213,7 @@ fn a_macro_line_stands_for_every_use_and_a_use_for_all_its_words() {
 }
 
 #[test]
-fn a_whole_file_lists_every_word_once() {
+fn whole_file_lists_every_word_once() {
     let listing = text(&[
         "microcode/forward/transmit.uc",
         "--project",
@@ -242,7 +242,7 @@ fn a_whole_file_lists_every_word_once() {
 }
 
 #[test]
-fn another_chip_has_another_latency_or_none_is_claimed() {
+fn explained_latency_comes_from_the_chip_profile() {
     let place = "microcode/forward/forward.uc:206";
     let profile = npsim_profile::Profile::load("ixp2400").unwrap();
     let said = text(&[place, "--project", "microcode/forward"]);
@@ -251,7 +251,7 @@ fn another_chip_has_another_latency_or_none_is_claimed() {
 }
 
 #[test]
-fn inexplicable_lines_are_refused_with_a_remedy() {
+fn unexplainable_lines_are_refused_with_a_remedy() {
     let said = |arguments: &[&str]| {
         let output = npsim(arguments);
         assert_eq!(output.status.code(), Some(1));
@@ -274,7 +274,7 @@ fn inexplicable_lines_are_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_register_is_named_by_the_address() {
+fn register_is_named_by_instruction_address() {
     // One register is `x` when the last word reads it and `y` when it is written.
     let source = "\
 .reg x y

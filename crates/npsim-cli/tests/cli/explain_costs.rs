@@ -22,11 +22,11 @@ use proptest::test_runner::TestRunner;
 use crate::harness::newest;
 
 /// The instruction under test; defer slots and an end follow it.
-const AT: u16 = 1;
+const TESTED_PC: u16 = 1;
 /// Its target.
 const TARGET: u16 = 8;
 /// Cycles after which a sleeping context has given up its slots.
-const LONG_ENOUGH: Cycle = 200;
+const SETTLE_CYCLES: Cycle = 200;
 
 /// The issue slots that one microengine used.
 #[derive(Default)]
@@ -46,7 +46,7 @@ impl Observer for Slots {
             } => self.issued.extend(pc..pc + count),
             TraceEvent::Aborted {
                 context: 0,
-                pc: AT,
+                pc: TESTED_PC,
                 slots,
                 ..
             } => self.aborted += slots,
@@ -66,7 +66,7 @@ fn program(before: Instruction, instruction: Instruction) -> Vec<Instruction> {
     });
     let mut program = vec![halt; usize::from(TARGET) + 1];
     program[0] = before;
-    program[usize::from(AT)] = instruction.with_target(TARGET);
+    program[usize::from(TESTED_PC)] = instruction.with_target(TARGET);
     program[2..5].fill(Instruction::Nop);
     program
 }
@@ -92,21 +92,21 @@ fn run(image: &Image, profile: &Profile) -> Slots {
         chip.allow(check);
     }
     let mut slots = Slots::default();
-    chip.run(LONG_ENOUGH, &mut NoTraffic, &mut slots);
+    chip.run(SETTLE_CYCLES, &mut NoTraffic, &mut slots);
     slots
 }
 
 /// Whether the instruction was executed, with the predicted cost.
 fn compare(program: &[Instruction], profile: &Profile) -> bool {
     let image = image(program);
-    let cost: &Cost = &costs(&FlowGraph::of(&image), profile)[usize::from(AT)];
+    let cost: &Cost = &costs(&FlowGraph::of(&image), profile)[usize::from(TESTED_PC)];
     let slots = run(&image, profile);
-    let issued = slots.issued.iter().filter(|&&pc| pc == AT).count() as u64;
+    let issued = slots.issued.iter().filter(|&&pc| pc == TESTED_PC).count() as u64;
     if issued == 0 {
         // This instruction or the one before it needs the rest of the chip.
         return false;
     }
-    let instruction = &program[usize::from(AT)];
+    let instruction = &program[usize::from(TESTED_PC)];
     let text = format!("`{instruction}` after `{}`: {cost:?}", program[0]);
     assert_eq!(issued, cost.cycles, "{text}");
     let goes = match instruction.form().flow {
@@ -120,7 +120,7 @@ fn compare(program: &[Instruction], profile: &Profile) -> bool {
 }
 
 #[test]
-fn explained_costs_are_those_of_the_run_for_every_form_over_generated_programs() {
+fn explained_costs_match_runs_of_generated_programs() {
     let mut runner = TestRunner::deterministic();
     let strategy = arb_instruction();
     let mut any = move || strategy.new_tree(&mut runner).unwrap().current();
@@ -152,7 +152,7 @@ fn explained_costs_are_those_of_the_run_for_every_form_over_generated_programs()
 }
 
 #[test]
-fn a_branch_pays_for_new_codes_after_everything_that_sets_them() {
+fn branch_pays_for_fresh_condition_codes() {
     let mut runner = TestRunner::deterministic();
     let strategy = arb_instruction().prop_filter("falls through", |one| !one.is_control_flow());
     let mut any = move || strategy.new_tree(&mut runner).unwrap().current();

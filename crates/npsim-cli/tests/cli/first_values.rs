@@ -9,7 +9,7 @@ const PROJECT: &str = "\
 [[memory]]\nname = \"WIDE\"\nspace = \"dram\"\naddress = 0x100\nsize = 16\n";
 
 /// The longwords of a memory after a run of `a.uc`.
-fn after(dir: &Dir, name: &str) -> Vec<String> {
+fn memory_after_run(dir: &Dir, name: &str) -> Vec<String> {
     dir.npsim(&format!("run . --until 1us -q --dump {name}=dump"))
         .expect(0, &[]);
     let text = String::from_utf8(dir.read("dump")).expect("text");
@@ -23,7 +23,7 @@ fn after(dir: &Dir, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn memory_has_the_first_values_of_sources() {
+fn memory_starts_with_init_values() {
     let source = "\
 .import_var LATE
 #define STEP 4
@@ -51,10 +51,10 @@ last#:
         "0xffffffff",
         "0x00000009",
     ];
-    assert_eq!(after(&dir, "TABLE"), table);
-    assert_eq!(after(&dir, "PAIR"), ["0x00000000", "0x00000071"]);
+    assert_eq!(memory_after_run(&dir, "TABLE"), table);
+    assert_eq!(memory_after_run(&dir, "PAIR"), ["0x00000000", "0x00000071"]);
     assert_eq!(
-        after(&dir, "WIDE")[..],
+        memory_after_run(&dir, "WIDE")[..],
         ["0x00000000", "0x00000040", "0x00000000", "0x00000005"]
     );
     // The image also contains them.
@@ -66,11 +66,11 @@ last#:
     assert!(listing.contains(".init dram 0x104 0x40"), "{listing}");
     let of_image = PROJECT.replace("a.uc", "a.npi");
     let dir = dir.with("npsim.toml", of_image);
-    assert_eq!(after(&dir, "TABLE"), table);
+    assert_eq!(memory_after_run(&dir, "TABLE"), table);
 }
 
 #[test]
-fn first_values_of_no_memory_have_a_place_and_a_remedy() {
+fn invalid_init_values_are_located_with_a_remedy() {
     let end = "here#: br[here#]\n";
     for (line, told) in [
         (

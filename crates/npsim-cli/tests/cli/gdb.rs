@@ -9,7 +9,7 @@ use crate::harness::{Dir, root};
 
 const GDB: &str = "gdb-multiarch";
 /// Traffic in which every packet is an echo request to the router, which the core answers.
-const ECHOES: &str = "--set load.special.icmp=1 --to 10.1.0.1/32 --rate 60kpps --time 200us";
+const ECHO_TRAFFIC: &str = "--set load.special.icmp=1 --to 10.1.0.1/32 --rate 60kpps --time 200us";
 
 /// A debugger that waits for gdb; it ends with the test.
 struct Served {
@@ -96,8 +96,8 @@ fn expect(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn gdb_goes_through_the_program_of_the_core_both_ways() {
-    let served = Served::new("microcode/forward/icmp-c.toml", ECHOES);
+fn gdb_debugs_the_core_program_forwards_and_backwards() {
+    let served = Served::new("microcode/forward/icmp-c.toml", ECHO_TRAFFIC);
     let commands = "\
 break icmp_take
 continue
@@ -169,7 +169,7 @@ print 8 * 8";
 
 #[test]
 fn gdb_watches_a_ring_that_microengines_fill() {
-    let served = Served::new("microcode/forward/icmp-c.toml", ECHOES);
+    let served = Served::new("microcode/forward/icmp-c.toml", ECHO_TRAFFIC);
     // The first longword of EXCEPTION_RING, which is at 0x800 of scratch.
     let commands = "\
 watch *(unsigned *)(0xca000000 + 0x800)
@@ -204,7 +204,7 @@ monitor where core";
 }
 
 #[test]
-fn gdb_steps_through_a_little_endian_program_from_the_beginning() {
+fn gdb_steps_through_a_little_endian_program() {
     let project = "name = \"little\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
         [gpp.program]\nelf = \"hello.elf\"\nimport = { IN_NUMBER = 4 }\n";
     let elf = root().join("crates/xscale/tests/programs/hello-little.elf");
@@ -252,7 +252,7 @@ reverse-continue";
 }
 
 #[test]
-fn gdb_finds_its_way_through_thumb_and_arm_code() {
+fn gdb_unwinds_thumb_and_arm_code() {
     let commands = "\
 break leaf
 continue
@@ -329,7 +329,7 @@ bt 3";
 }
 
 #[test]
-fn a_connection_of_gdb_that_ends_ends_the_debugger() {
+fn debugger_ends_when_gdb_disconnects() {
     for (name, bytes, code, says) in [
         ("killed", &b"$k#6b"[..], 0, ""),
         ("detached", b"$D#44", 0, ""),
@@ -353,7 +353,7 @@ fn a_connection_of_gdb_that_ends_ends_the_debugger() {
             "does not speak the protocol of gdb",
         ),
     ] {
-        let served = Served::new("microcode/forward/icmp-c.toml", ECHOES);
+        let served = Served::new("microcode/forward/icmp-c.toml", ECHO_TRAFFIC);
         let mut stream = served.connect().expect(name);
         stream.write_all(bytes).expect(name);
         if bytes.len() == 5 {
@@ -370,7 +370,7 @@ fn a_connection_of_gdb_that_ends_ends_the_debugger() {
 }
 
 #[test]
-fn gdb_is_refused_where_the_core_has_no_program() {
+fn gdb_is_refused_without_a_core_program() {
     let dir = Dir::new();
     let wire = root().join("microcode/tutorial/wire8.uc");
     let lib = root().join("microcode/lib");

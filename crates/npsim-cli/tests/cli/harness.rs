@@ -27,7 +27,7 @@ pub fn newest(chip: &str) -> Profile {
 pub struct Dir(tempfile::TempDir);
 
 /// The result of a command.
-pub struct Done {
+pub struct CommandOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
@@ -85,13 +85,13 @@ impl Dir {
     }
 
     /// Runs `npsim` with arguments that are separated by spaces.
-    pub fn npsim(&self, arguments: &str) -> Done {
+    pub fn npsim(&self, arguments: &str) -> CommandOutput {
         let output = Command::new(env!("CARGO_BIN_EXE_npsim"))
             .current_dir(self.0.path())
             .args(arguments.split_whitespace())
             .output()
             .expect("run npsim");
-        Done {
+        CommandOutput {
             code: output.status.code().expect("an exit code"),
             out: String::from_utf8(output.stdout).expect("UTF-8"),
             err: String::from_utf8(output.stderr).expect("UTF-8"),
@@ -99,7 +99,7 @@ impl Dir {
     }
 }
 
-impl Done {
+impl CommandOutput {
     /// Checks the exit code and that each phrase is in the output or the messages.
     #[track_caller]
     pub fn expect(self, code: i32, phrases: &[&str]) -> Self {
@@ -107,8 +107,10 @@ impl Done {
         assert_eq!(self.code, code, "output:\n{out}\nmessages:\n{err}");
         for phrase in phrases {
             // Long lines are wrapped.
-            let says =
-                |text: &str| text.contains(phrase) || unfolded(text).contains(&unfolded(phrase));
+            let says = |text: &str| {
+                text.contains(phrase)
+                    || collapse_whitespace(text).contains(&collapse_whitespace(phrase))
+            };
             assert!(
                 says(out) || says(err),
                 "no `{phrase}` in output:\n{out}\nmessages:\n{err}"
@@ -124,7 +126,7 @@ impl Done {
 }
 
 /// Text without its line breaks and without columns.
-fn unfolded(text: &str) -> String {
+fn collapse_whitespace(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -63,7 +63,7 @@ fn lock_that_is_never_released_is_reported_with_its_holder() {
 }
 
 #[test]
-fn a_lock_that_is_free_or_held_no_longer_than_before_is_no_remark() {
+fn free_or_briefly_held_lock_gives_no_note() {
     let folder = tempfile::tempdir().unwrap();
     let (text, lock) = run(folder.path(), &source(), &[]);
     assert_eq!(lock["held_at_end"], Value::Null);

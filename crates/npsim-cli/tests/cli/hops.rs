@@ -17,7 +17,7 @@ here#:
 ";
 
 /// A summary without the host's time.
-fn without_host(summary: &str) -> String {
+fn without_host_time(summary: &str) -> String {
     let lines = summary.lines().filter(|line| !line.starts_with("host "));
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -36,7 +36,7 @@ fn outputs_do_not_depend_on_threads() {
         );
         let done = dir.npsim(&command).expect(0, &["5 routers forward"]);
         let outputs = (
-            without_host(&done.out),
+            without_host_time(&done.out),
             dir.read(&format!("{threads}.pcap")),
             dir.read(&format!("{threads}.json")),
         );
@@ -46,14 +46,14 @@ fn outputs_do_not_depend_on_threads() {
 }
 
 #[test]
-fn one_hop_is_a_plain_run_and_so_is_the_first_of_several() {
+fn first_router_of_a_chain_equals_a_plain_run() {
     let dir = Dir::new();
     let command = format!("run {FORWARD} --load 0.5 --time 300us --seed 7");
     let plain = dir.npsim(&format!("{command} --out plain.pcap --stats plain.json"));
     let one = dir.npsim(&format!(
         "{command} --hops 1 --threads 2 --out one.pcap --stats one.json"
     ));
-    assert_eq!(without_host(&plain.out), without_host(&one.out));
+    assert_eq!(without_host_time(&plain.out), without_host_time(&one.out));
     assert_eq!(dir.read("plain.pcap"), dir.read("one.pcap"));
     assert_eq!(dir.read("plain.json"), dir.read("one.json"));
     dir.npsim(&format!("{command} --hops 3 --stats three.json -q"))
@@ -76,7 +76,7 @@ fn one_hop_is_a_plain_run_and_so_is_the_first_of_several() {
 
 /// Captures go through a chain as generated traffic does, and losses report their node.
 #[test]
-fn a_capture_goes_through_and_losses_are_told_by_router() {
+fn chain_forwards_a_capture_and_reports_losses_per_router() {
     let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces");
     let dir = Dir::new();
     let command = format!(
@@ -134,7 +134,7 @@ fn a_fault_names_the_router() {
 
 /// Each router writes its per-chip outputs under its own number.
 #[test]
-fn outputs_about_one_chip_are_written_by_each() {
+fn each_router_writes_its_per_chip_outputs() {
     let dir = Dir::new();
     let run = |folder: &str, hops: u32, threads: u32| {
         std::fs::create_dir(dir.path(folder)).expect("a folder");
@@ -144,7 +144,7 @@ fn outputs_about_one_chip_are_written_by_each() {
              --flame {folder}/a.svg --flame-waits {folder}/w.txt --timeline {folder}/a.json.gz \
              --stats {folder}/s.json"
         ));
-        without_host(&done.expect(0, &["forward.uc"]).out)
+        without_host_time(&done.expect(0, &["forward.uc"]).out)
     };
     let (alone, three, again) = (run("one", 1, 1), run("three", 3, 1), run("again", 3, 2));
     assert_eq!(three.replace("three/", ""), again.replace("again/", ""));
@@ -184,7 +184,7 @@ fn outputs_about_one_chip_are_written_by_each() {
 
 /// A chain that is saved and resumed has the results of an uninterrupted one.
 #[test]
-fn a_chain_is_saved_and_resumed() {
+fn resumed_chain_equals_an_uninterrupted_one() {
     let dir = Dir::new();
     let command =
         format!("run {FORWARD} --load 0.6 --time 200us --hops 3 --seed 5 --set chain.delay=3us");
@@ -201,7 +201,7 @@ fn a_chain_is_saved_and_resumed() {
 }
 
 #[test]
-fn a_stall_is_of_the_router_that_it_names() {
+fn stall_applies_to_the_named_router() {
     let dir = Dir::new();
     let command = format!("run {FORWARD} --load 0.3 --time 50us --stall 2:0.3@10us+5us");
     dir.npsim(&format!("{command} --hops 2")).expect(
@@ -214,7 +214,7 @@ fn a_stall_is_of_the_router_that_it_names() {
 }
 
 #[test]
-fn chains_that_cannot_be_are_refused() {
+fn invalid_chain_options_are_refused() {
     let dir = Dir::new();
     let run = |rest: &str| dir.npsim(&format!("run {FORWARD} {rest}"));
     for (rest, code, said) in [

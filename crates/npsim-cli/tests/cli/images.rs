@@ -10,7 +10,7 @@ again#:
 ";
 
 #[test]
-fn words_go_to_text_and_back() {
+fn disassembled_words_reassemble_identically() {
     let dir = Dir::new().with("a.uc", SOURCE);
     dir.npsim("asm a.uc -o a.hex")
         .expect(0, &["4 of 4096 words"]);
@@ -26,7 +26,7 @@ fn words_go_to_text_and_back() {
 }
 
 #[test]
-fn a_word_that_leads_out_of_its_program_comes_back() {
+fn branch_outside_the_program_round_trips() {
     let words = "d805c00018\nd800400018\ne000010000\n";
     let dir = Dir::new().with("a.txt", words);
     let text = dir
@@ -39,7 +39,7 @@ fn a_word_that_leads_out_of_its_program_comes_back() {
 }
 
 #[test]
-fn listing_and_words() {
+fn listing_and_words_are_printed() {
     let dir = Dir::new().with("a.uc", SOURCE);
     dir.npsim("asm a.uc --list")
         .expect(0, &["; me 0: a.uc", "ctx_arb[kill]"]);
@@ -53,7 +53,7 @@ fn listing_and_words() {
 }
 
 #[test]
-fn programs_of_a_project_are_told_apart() {
+fn programs_of_a_project_are_selected_by_microengine() {
     let project = "[[me]]\nid = \"0-1\"\nsource = \"a.uc\"\n[[me]]\nid = 4\nsource = \"b.uc\"\n";
     let dir = Dir::new()
         .with("npsim.toml", project)
@@ -84,7 +84,7 @@ fn programs_of_a_project_are_told_apart() {
 }
 
 #[test]
-fn compressed_words_are_not_taken_for_words() {
+fn compressed_words_are_refused() {
     // After the gzip header comes a multiple of five bytes, which would be words in binary.
     let dir = Dir::new()
         .with("a.bin.gz", [&[0x1f, 0x8b, 8, 0][..], &[0; 16]].concat())
@@ -95,7 +95,7 @@ fn compressed_words_are_not_taken_for_words() {
 }
 
 #[test]
-fn words_that_are_none() {
+fn invalid_word_files_are_refused() {
     let dir = Dir::new()
         .with("a.hex", "; me 0: x\nF0000C0300\nzz\n")
         .with("a.bin", [0xf0, 0, 0x0c, 3]);
@@ -115,7 +115,7 @@ fn words_that_are_none() {
 }
 
 #[test]
-fn preprocessed_text() {
+fn pp_prints_expanded_text() {
     let dir = Dir::new().with(
         "a.uc",
         "#define N 3\n#macro two(x)\n    immed[x, N]\n    immed[x, N]\n#endm\n    two(a0)\n",
@@ -129,7 +129,7 @@ fn preprocessed_text() {
 }
 
 #[test]
-fn an_image_shows_its_sources_and_no_other_file() {
+fn debugger_shows_only_sources_stored_in_the_image() {
     let dir = Dir::new()
         .with("a.uc", SOURCE)
         .with("list.txt", "list\nwhere\n");

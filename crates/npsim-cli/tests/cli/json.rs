@@ -85,7 +85,7 @@ fn folder() -> Dir {
 }
 
 /// Whether a value is of a type of JSON Schema.
-fn is(value: &Value, kind: &str) -> bool {
+fn has_json_type(value: &Value, kind: &str) -> bool {
     match kind {
         "string" => value.is_string(),
         "integer" => value.is_u64() || value.is_i64(),
@@ -100,13 +100,19 @@ fn is(value: &Value, kind: &str) -> bool {
 
 /// The parts of a value that violate the schema; `closed` also finds properties that the schema
 /// does not name.
-fn wrong(value: &Value, schema: &Value, place: &str, closed: bool, found: &mut Vec<String>) {
+fn collect_violations(
+    value: &Value,
+    schema: &Value,
+    place: &str,
+    closed: bool,
+    found: &mut Vec<String>,
+) {
     let kinds = match &schema["type"] {
         Value::Array(kinds) => kinds.clone(),
         Value::Null => Vec::new(),
         one => vec![one.clone()],
     };
-    let fits = |kind: &Value| is(value, kind.as_str().expect("the name of a type"));
+    let fits = |kind: &Value| has_json_type(value, kind.as_str().expect("the name of a type"));
     if !kinds.is_empty() && !kinds.iter().any(fits) {
         found.push(format!("{place} is {value}, and not {}", schema["type"]));
         return;
@@ -120,7 +126,9 @@ fn wrong(value: &Value, schema: &Value, place: &str, closed: bool, found: &mut V
     if let (Some(fields), Some(known)) = (value.as_object(), schema["properties"].as_object()) {
         for (name, field) in fields {
             match known.get(name) {
-                Some(schema) => wrong(field, schema, &format!("{place}.{name}"), closed, found),
+                Some(schema) => {
+                    collect_violations(field, schema, &format!("{place}.{name}"), closed, found);
+                }
                 None if closed => found.push(format!("{place}.{name} is not described")),
                 None => {}
             }
@@ -128,7 +136,7 @@ fn wrong(value: &Value, schema: &Value, place: &str, closed: bool, found: &mut V
     }
     if let (Some(entries), Some(schema)) = (value.as_array(), schema.get("items")) {
         for entry in entries {
-            wrong(entry, schema, &format!("{place}[]"), closed, found);
+            collect_violations(entry, schema, &format!("{place}[]"), closed, found);
         }
     }
 }
@@ -138,7 +146,7 @@ fn is_open(described: &Described) -> bool {
 }
 
 #[test]
-fn commands_print_what_the_page_says() {
+fn json_output_matches_the_documented_schemas() {
     let dir = folder();
     let all = described();
     let known: BTreeSet<&str> = all.iter().map(|it| it.command.as_str()).collect();
@@ -153,7 +161,7 @@ fn commands_print_what_the_page_says() {
             .unwrap_or_else(|error| panic!("{arguments}: {error}:\n{}", done.out));
         let mut found = Vec::new();
         let schema = described.schema();
-        wrong(&value, &schema, "it", !is_open(described), &mut found);
+        collect_violations(&value, &schema, "it", !is_open(described), &mut found);
         found.dedup();
         assert!(found.is_empty(), "{arguments}: {found:#?}");
         for line in done.err.lines() {
@@ -167,14 +175,14 @@ fn commands_print_what_the_page_says() {
 }
 
 #[test]
-fn a_schema_finds_what_is_wrong() {
+fn schema_check_reports_violations() {
     let all = described();
     let chips = all.iter().find(|it| it.command == "npsim chip");
     let schema = chips.expect("a heading").schema();
     let found = |text: &str| {
         let mut found = Vec::new();
         let value = serde_json::from_str(text).expect("JSON");
-        wrong(&value, &schema, "it", true, &mut found);
+        collect_violations(&value, &schema, "it", true, &mut found);
         found
     };
     assert_eq!(found(r#"{"chips": [], "boards": []}"#), [""; 0]);
@@ -190,7 +198,7 @@ fn a_schema_finds_what_is_wrong() {
 }
 
 #[test]
-fn mistakes_are_objects_too() {
+fn errors_are_json_objects() {
     let dir = folder();
     for (arguments, code) in [
         ("chip ixp2401", 1),
@@ -207,7 +215,7 @@ fn mistakes_are_objects_too() {
 }
 
 #[test]
-fn wrong_usage_is_an_object_too() {
+fn usage_errors_are_json_objects() {
     let dir = folder();
     for arguments in [
         "chip --sorces --format json",

@@ -10,7 +10,7 @@ use crate::harness::{Dir, LOOP, pcap};
 
 const INTERRUPTED: i32 = 130;
 
-fn begin(dir: &Dir, arguments: &[&str]) -> Child {
+fn spawn_run(dir: &Dir, arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(dir.path("."))
         .args(["run", "loop.uc", "--trace", "in.pcap", "--no-skip"])
@@ -31,9 +31,9 @@ fn folder() -> Dir {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_run_that_is_killed_leaves_nothing_behind() {
+fn killed_run_leaves_no_files() {
     let dir = folder();
-    let mut run = begin(&dir, &["--explain"]);
+    let mut run = spawn_run(&dir, &["--explain"]);
     let out = run.stdout.take().expect("its output");
     let mut first = String::new();
     BufReader::new(out).read_line(&mut first).expect("a line");
@@ -61,9 +61,9 @@ fn a_run_that_is_killed_leaves_nothing_behind() {
 
 #[test]
 #[cfg(unix)]
-fn a_run_that_is_asked_to_end_saves_what_it_has() {
+fn terminated_run_saves_its_results() {
     let dir = folder();
-    let mut run = begin(&dir, &["--checkpoint", "run.ckpt"]);
+    let mut run = spawn_run(&dir, &["--checkpoint", "run.ckpt"]);
     // The first checkpoint is written once the run handles signals.
     for _ in 0..600 {
         if dir.path("run.ckpt").exists() {
@@ -95,7 +95,7 @@ set = { packets = 5000000 }
 
 #[test]
 #[cfg(unix)]
-fn a_point_that_is_asked_to_end_is_not_run_to_its_end() {
+fn terminated_sweep_does_not_finish_its_point() {
     let dir = Dir::new().with("long.toml", NET);
     let mut sweep = Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(dir.path("."))

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::harness::{Dir, LOOP, root};
 
-const CROOKED: &str = "  here#:\nctx_arb[ voluntary ],br[here#]\n";
+const UNFORMATTED: &str = "  here#:\nctx_arb[ voluntary ],br[here#]\n";
 
 #[test]
 fn shipped_sources_are_formatted() {
@@ -22,12 +22,12 @@ fn shipped_sources_are_formatted() {
 }
 
 #[test]
-fn files_are_laid_out_in_place() {
+fn files_are_formatted_in_place() {
     let dir = Dir::new()
-        .with("a.uc", CROOKED)
-        .with("sub/b.UC", CROOKED)
-        .with("sub/c.h", CROOKED)
-        .with(".hidden/d.uc", CROOKED)
+        .with("a.uc", UNFORMATTED)
+        .with("sub/b.UC", UNFORMATTED)
+        .with("sub/c.h", UNFORMATTED)
+        .with(".hidden/d.uc", UNFORMATTED)
         .with("whole.uc", LOOP);
     dir.npsim("fmt --check .").expect(
         1,
@@ -40,7 +40,7 @@ fn files_are_laid_out_in_place() {
     );
     assert_eq!(
         dir.read("a.uc"),
-        CROOKED.as_bytes(),
+        UNFORMATTED.as_bytes(),
         "a check writes nothing"
     );
     dir.npsim("fmt .").expect(0, &[]);
@@ -48,7 +48,7 @@ fn files_are_laid_out_in_place() {
         assert_eq!(dir.read(name), LOOP.as_bytes(), "{name}");
     }
     for name in ["sub/c.h", ".hidden/d.uc"] {
-        assert_eq!(dir.read(name), CROOKED.as_bytes(), "{name}");
+        assert_eq!(dir.read(name), UNFORMATTED.as_bytes(), "{name}");
     }
     dir.npsim("fmt --check .").expect(0, &[]);
     // A file given by name is formatted whatever its extension.
@@ -57,7 +57,7 @@ fn files_are_laid_out_in_place() {
 }
 
 #[test]
-fn standard_input_goes_to_standard_output() {
+fn standard_input_is_formatted_to_standard_output() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_npsim"))
         .args(["fmt", "-"])
         .stdin(Stdio::piped())
@@ -65,7 +65,7 @@ fn standard_input_goes_to_standard_output() {
         .spawn()
         .expect("run npsim");
     let mut input = child.stdin.take().expect("a pipe");
-    input.write_all(CROOKED.as_bytes()).expect("write");
+    input.write_all(UNFORMATTED.as_bytes()).expect("write");
     drop(input);
     let output = child.wait_with_output().expect("an end");
     assert!(output.status.success());
@@ -73,12 +73,12 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn format_errors_are_reported() {
     let dir = Dir::new().with("empty/readme.txt", "");
     dir.npsim("fmt none.uc")
         .expect(1, &["cannot read `none.uc`"]);
     let open = "alu[a0,a0\nnop\n";
-    let dir = dir.with("open.uc", open).with("zz.uc", CROOKED);
+    let dir = dir.with("open.uc", open).with("zz.uc", UNFORMATTED);
     dir.npsim("fmt .").expect(
         1,
         &["`./open.uc` is left as it is: line 1: `[` is not closed"],
@@ -104,7 +104,7 @@ fn mistakes_are_told() {
 }
 
 #[test]
-fn latin_1_is_read_as_the_assembler_reads_it_and_stays_latin_1() {
+fn latin_1_encoding_is_preserved() {
     let dir = Dir::new().with("a.uc", b"ctx_arb[ kill]\n; caf\xe9\n");
     dir.npsim("check a.uc").expect(0, &[]);
     dir.npsim("fmt --check a.uc")
@@ -115,7 +115,7 @@ fn latin_1_is_read_as_the_assembler_reads_it_and_stays_latin_1() {
 }
 
 #[test]
-fn utf_16_is_read_as_the_assembler_reads_it_and_stays_utf_16() {
+fn utf_16_encoding_is_preserved() {
     let wide = |text: &str| -> Vec<u8> {
         let marked = format!("\u{feff}{text}");
         marked.encode_utf16().flat_map(u16::to_le_bytes).collect()
@@ -134,7 +134,7 @@ fn utf_16_is_read_as_the_assembler_reads_it_and_stays_utf_16() {
 }
 
 #[test]
-fn a_source_with_a_mistake_in_its_form_is_not_written() {
+fn malformed_source_is_not_rewritten() {
     let mistakes = [
         (
             "mov.uc",
@@ -173,7 +173,7 @@ fn a_source_with_a_mistake_in_its_form_is_not_written() {
 }
 
 #[test]
-fn lines_that_a_define_completes_are_laid_out() {
+fn lines_completed_by_defines_are_formatted() {
     // Options, operands, a whole bracket and an instruction come from defines in this file, in an
     // included one, in the project or on the command line.
     let text = "#include \"ops.h\"\n#define DONE , sig_done[s]\n#define THREE a, b\n\

@@ -33,7 +33,8 @@ const BANKS: &str = "\
     ctx_arb[kill]
 ";
 
-const TWO: &str = "[[me]]\nid = \"0-1\"\nsource = \"a.uc\"\n[[me]]\nid = 4\nsource = \"b.uc\"\n";
+const TWO_PROGRAMS: &str =
+    "[[me]]\nid = \"0-1\"\nsource = \"a.uc\"\n[[me]]\nid = 4\nsource = \"b.uc\"\n";
 
 #[test]
 fn an_image_runs_like_its_source() {
@@ -60,7 +61,7 @@ fn an_image_runs_like_its_source() {
 }
 
 #[test]
-fn linked_words_are_those_of_the_source_with_the_value() {
+fn linking_an_import_equals_assembling_its_value() {
     let dir = Dir::new()
         .with("a.uc", IMPORTING)
         .with("b.uc", IMPORTING.replace(", TABLE]", ", 0x400]"));
@@ -83,7 +84,7 @@ fn linked_words_are_those_of_the_source_with_the_value() {
 }
 
 #[test]
-fn a_project_gives_import_values() {
+fn project_provides_import_values() {
     let project =
         |import: &str| format!("[[me]]\nid = 0\nsource = \"a.npi\"\nimport = {{ {import} }}\n");
     let dir = Dir::new().with("a.uc", IMPORTING);
@@ -103,9 +104,9 @@ fn a_project_gives_import_values() {
 }
 
 #[test]
-fn a_project_becomes_one_file() {
+fn project_is_assembled_into_one_image() {
     let dir = Dir::new()
-        .with("npsim.toml", TWO)
+        .with("npsim.toml", TWO_PROGRAMS)
         .with("a.uc", IMPORTING.replace(", TABLE]", ", 5]"))
         .with("b.uc", LOOP);
     dir.npsim("asm . -o all.npi").expect(0, &[]);
@@ -132,7 +133,7 @@ fn a_project_becomes_one_file() {
 #[test]
 fn a_damaged_image_is_refused_with_its_line() {
     let dir = Dir::new()
-        .with("npsim.toml", TWO)
+        .with("npsim.toml", TWO_PROGRAMS)
         .with("a.uc", LOOP)
         .with("b.uc", LOOP);
     dir.npsim("asm . -o all.npi").expect(0, &[]);
@@ -160,7 +161,7 @@ fn a_damaged_image_is_refused_with_its_line() {
 }
 
 #[test]
-fn words_of_the_silicon_run() {
+fn bare_words_can_be_run() {
     let project = |keys: &str| format!("[[me]]\nid = 2\nsource = \"a.hex\"\n{keys}");
     let dir = Dir::new().with("a.uc", IMPORTING);
     dir.npsim("asm a.uc --import TABLE=1 -o a.hex --parity")
@@ -176,7 +177,10 @@ fn words_of_the_silicon_run() {
             "four/npsim.toml",
             project("contexts = 4\nnn_mode = \"self\"\n"),
         )
-        .with("four/a.hex", dir_read(&Dir::new().with("a.uc", IMPORTING)));
+        .with(
+            "four/a.hex",
+            assembled_hex(&Dir::new().with("a.uc", IMPORTING)),
+        );
     dir.npsim("asm four --list")
         .expect(0, &[".num_contexts 4", ".init_nn_mode self"]);
     dir.npsim("run four --until 1us --allow uninitialised-read")
@@ -193,7 +197,7 @@ fn words_of_the_silicon_run() {
 }
 
 /// The words of the only source of a folder, as text.
-fn dir_read(dir: &Dir) -> Vec<u8> {
+fn assembled_hex(dir: &Dir) -> Vec<u8> {
     dir.npsim("asm a.uc --import TABLE=1 -o a.hex")
         .expect(0, &[]);
     dir.read("a.hex")
@@ -219,7 +223,7 @@ fn parity_bits_are_written_and_checked() {
 }
 
 #[test]
-fn copies_resolve_bank_conflicts() {
+fn spill_moves_resolve_bank_conflicts() {
     let dir = Dir::new().with("a.uc", BANKS);
     dir.npsim("asm a.uc").expect(1, &["error[bank-conflict]"]);
     dir.npsim("asm a.uc --spill-moves")
@@ -232,7 +236,7 @@ fn copies_resolve_bank_conflicts() {
 }
 
 #[test]
-fn warnings_can_stay_warnings() {
+fn warn_exempts_a_warning_from_deny_all() {
     let dir = Dir::new().with("a.uc", ".reg unused\nhere#: br[here#]\n");
     dir.npsim("asm a.uc --deny-warning all --warn unused-register")
         .expect(0, &["warning[unused-register]"]);
@@ -268,7 +272,7 @@ fn a_program_must_fit_the_control_store() {
 }
 
 #[test]
-fn listings_have_the_lines_that_tools_read() {
+fn list_file_has_the_expected_format() {
     let dir = Dir::new().with("a.uc", IMPORTING);
     dir.npsim("asm a.uc -o a.list").expect(0, &[]);
     let list = String::from_utf8(dir.read("a.list")).expect("text");

@@ -4,29 +4,29 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::harness::{Dir, Done, root};
+use crate::harness::{CommandOutput, Dir, root};
 
 /// A live run with its control socket at `sock`; by default of the router that answers ARP.
-struct Live {
+struct LiveRun {
     dir: Dir,
-    child: Running,
+    child: KillOnDrop,
 }
 
 /// A process that does not outlive its test.
-struct Running(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Running {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
     }
 }
 
-impl Live {
+impl LiveRun {
     fn start(dir: Dir, more: &str) -> Self {
-        Self::start_of("microcode/forward/arp.toml", dir, more)
+        Self::start_target("microcode/forward/arp.toml", dir, more)
     }
 
-    fn start_of(target: &str, dir: Dir, more: &str) -> Self {
+    fn start_target(target: &str, dir: Dir, more: &str) -> Self {
         let target = root().join(target);
         let child = Command::new(env!("CARGO_BIN_EXE_npsim"))
             .current_dir(dir.path(""))
@@ -37,7 +37,7 @@ impl Live {
             .stderr(Stdio::null())
             .spawn()
             .expect("npsim starts");
-        let child = Running(child);
+        let child = KillOnDrop(child);
         let live = Self { dir, child };
         for _ in 0..600 {
             if live.ask("status").code == 0 {
@@ -48,7 +48,7 @@ impl Live {
         panic!("the run does not answer");
     }
 
-    fn ask(&self, request: &str) -> Done {
+    fn ask(&self, request: &str) -> CommandOutput {
         self.dir.npsim(&format!("live --ask sock {request}"))
     }
 
@@ -61,8 +61,8 @@ impl Live {
 }
 
 #[test]
-fn counters_are_given_as_an_overview_by_name_and_by_part() {
-    let live = Live::start(Dir::new(), "");
+fn counters_can_be_read_by_name_or_part() {
+    let live = LiveRun::start(Dir::new(), "");
     let read = |request: &str| -> serde_json::Value {
         serde_json::from_str(&live.ask(request).expect(0, &[]).out).expect("JSON")
     };
@@ -80,8 +80,8 @@ fn counters_are_given_as_an_overview_by_name_and_by_part() {
 }
 
 #[test]
-fn files_of_observations_are_whole_when_they_are_stopped_and_when_the_run_ends() {
-    let live = Live::start(Dir::new(), "");
+fn observation_files_are_complete_after_stop_or_end_of_run() {
+    let live = LiveRun::start(Dir::new(), "");
     live.ask("timeline stop").expect(
         1,
         &["`timeline` is not being written", "timeline start FILE"],
@@ -107,9 +107,9 @@ fn files_of_observations_are_whole_when_they_are_stopped_and_when_the_run_ends()
 }
 
 #[test]
-fn requests_replace_no_file_of_the_run() {
+fn requests_do_not_overwrite_files_of_the_run() {
     let dir = Dir::new().with("old.csv", "old");
-    let live = Live::start(dir, "--record lab.pcapng --stats lab.json");
+    let live = LiveRun::start(dir, "--record lab.pcapng --stats lab.json");
     for file in ["lab.pcapng", "./lab.json"] {
         live.ask(&format!("packets start {file}"))
             .expect(1, &["would overwrite what the run writes"]);
@@ -124,8 +124,8 @@ fn requests_replace_no_file_of_the_run() {
 }
 
 #[test]
-fn a_checkpoint_is_made_of_the_recording_as_its_refusal_says() {
-    let live = Live::start(Dir::new(), "");
+fn checkpoint_refusal_names_a_command_that_works() {
+    let live = LiveRun::start(Dir::new(), "");
     live.ask("checkpoint x").expect(
         1,
         &[
@@ -134,7 +134,7 @@ fn a_checkpoint_is_made_of_the_recording_as_its_refusal_says() {
         ],
     );
     live.stop();
-    let live = Live::start(Dir::new(), "--record lab.pcapng");
+    let live = LiveRun::start(Dir::new(), "--record lab.pcapng");
     let refusal = live
         .ask("checkpoint x.checkpoint")
         .expect(1, &["--pace recorded --until"])
@@ -154,7 +154,7 @@ fn a_checkpoint_is_made_of_the_recording_as_its_refusal_says() {
 #[test]
 fn requests_to_a_network_name_its_routers() {
     const ROUTERS: &str = "traces/live/three-routers.toml";
-    let live = Live::start_of(ROUTERS, Dir::new(), "--record lab.pcapng --stats live.json");
+    let live = LiveRun::start_target(ROUTERS, Dir::new(), "--record lab.pcapng --stats live.json");
     let read = |request: &str| -> serde_json::Value {
         serde_json::from_str(&live.ask(request).expect(0, &[]).out).expect("JSON")
     };
@@ -208,10 +208,10 @@ fn requests_to_a_network_name_its_routers() {
 }
 
 #[test]
-fn a_live_chain_is_a_network_of_equal_routers_and_is_repeated_as_one() {
+fn recorded_live_chain_is_replayed_as_a_network() {
     const PROJECT: &str = "microcode/forward/arp.toml";
     let options = "--hops 2 --set chain.delay=3us --record lab.pcapng --stats live.json";
-    let live = Live::start_of(PROJECT, Dir::new(), options);
+    let live = LiveRun::start_target(PROJECT, Dir::new(), options);
     live.ask("counters r2.gpp").expect(0, &["exceptions"]);
     live.ask("route r2 change 10.2.0.0/16 port=0 next_hop=172.31.1.1")
         .expect(0, &["route r2 change"]);
@@ -248,8 +248,8 @@ fn a_live_chain_is_a_network_of_equal_routers_and_is_repeated_as_one() {
 }
 
 #[test]
-fn requests_that_are_none_are_refused_with_the_remedy() {
-    let live = Live::start(Dir::new(), "");
+fn invalid_requests_are_refused_with_a_remedy() {
+    let live = LiveRun::start(Dir::new(), "");
     let help = live.ask("help").expect(0, &["counters [NAME]"]).out;
     for request in [
         "timeline start",
@@ -272,7 +272,7 @@ fn requests_that_are_none_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn what_cannot_run_live_is_refused_with_the_remedy() {
+fn invalid_live_options_are_refused_with_a_remedy() {
     let target = root().join("microcode/forward/arp.toml");
     let target = target.display();
     let dir = Dir::new();

@@ -39,7 +39,7 @@ next#:
 ";
 
 /// The worker with the turn passed on in both cases.
-fn mended() -> String {
+fn fixed_worker() -> String {
     WORKER.replace(
         "    beq[next#]                          ; the turn is lost here\n",
         "",
@@ -112,7 +112,7 @@ pub fn lost_turn() -> Dir {
 }
 
 #[test]
-fn a_lost_turn_is_a_fault_though_another_microengine_polls() {
+fn lost_turn_is_detected_while_another_microengine_polls() {
     let dir = folder(WORKER, true);
     let done = dir.npsim("run . --trace in.pcap --stats out.json").expect(
         3,
@@ -141,8 +141,8 @@ fn a_lost_turn_is_a_fault_though_another_microengine_polls() {
 }
 
 #[test]
-fn program_that_passes_its_turn_on_is_well() {
-    let dir = folder(&mended(), true);
+fn program_that_passes_its_turn_has_no_fault() {
+    let dir = folder(&fixed_worker(), true);
     let done = dir
         .npsim("run . --trace in.pcap --stats out.json")
         .expect(0, &["all traffic is handled"]);
@@ -151,7 +151,7 @@ fn program_that_passes_its_turn_on_is_well() {
 }
 
 #[test]
-fn a_run_whose_time_is_up_tells_it_as_well() {
+fn lost_turn_is_reported_when_the_time_is_up() {
     let dir = folder(WORKER, true);
     dir.npsim("run . --trace in.pcap --until 250us")
         .expect(3, &["error[never-woken]: 8 contexts of microengine 0"]);
@@ -173,7 +173,7 @@ fn a_run_whose_time_is_up_tells_it_as_well() {
 }
 
 #[test]
-fn both_cores_say_the_same() {
+fn both_cores_report_the_same_fault() {
     let dir = folder(WORKER, true);
     let text = |core: &str| {
         let done = dir.npsim(&format!("run . --trace in.pcap --quiet --core {core}"));
@@ -183,8 +183,8 @@ fn both_cores_say_the_same() {
 }
 
 #[test]
-fn frames_that_stay_inside_are_the_headline() {
-    let dir = folder(&mended(), false);
+fn frames_left_inside_are_reported_in_the_headline() {
+    let dir = folder(&fixed_worker(), false);
     let done = dir
         .npsim("run . --trace in.pcap --stats out.json")
         .expect(0, &["unaccounted 40"]);
@@ -212,7 +212,7 @@ fn signal_that_may_still_be_raised_is_no_fault() {
             "    br[poll#]\n",
             "    alu[bit, --, B, $word]\n    beq[poll#]\n    local_csr_wr[SAME_ME_SIGNAL, (1 | (&go << 3))]\n    .set_sig go\n    br[poll#]\n",
         );
-    let dir = folder(&mended(), true).with("poller.uc", &may);
+    let dir = folder(&fixed_worker(), true).with("poller.uc", &may);
     // Context 0 may raise a signal only of context 1; contexts 2 to 7 wait forever.
     dir.npsim("run . --trace in.pcap").expect(
         3,
@@ -222,7 +222,7 @@ fn signal_that_may_still_be_raised_is_no_fault() {
         ],
     );
     let to_the_next = may.replace("(1 | (&go << 3))", "(0x80 | (&go << 3))");
-    let dir = folder(&mended(), true).with("poller.uc", &to_the_next);
+    let dir = folder(&fixed_worker(), true).with("poller.uc", &to_the_next);
     dir.npsim("run . --trace in.pcap")
         .expect(0, &["all traffic is handled"]);
 }
@@ -241,7 +241,7 @@ rest#:
 ";
 
 #[test]
-fn a_context_that_never_yields_is_stopped_while_it_runs() {
+fn context_that_never_yields_stops_the_run() {
     let dir = Dir::new().with("a.uc", ENDLESS);
     for core in ["engine", "reference"] {
         let done = dir.npsim(&format!(
@@ -269,7 +269,7 @@ fn a_context_that_never_yields_is_stopped_while_it_runs() {
 }
 
 #[test]
-fn endless_loops_are_found_alike_however_time_is_skipped_or_cut() {
+fn endless_loop_report_is_independent_of_skipping_and_profiling() {
     let dir = Dir::new()
         .with("a.uc", ENDLESS)
         .with("b.uc", "here#:\n    br[here#]\n");
@@ -286,7 +286,7 @@ fn endless_loops_are_found_alike_however_time_is_skipped_or_cut() {
 }
 
 #[test]
-fn allowed_never_yields_counts_once_for_each_period_of_the_watchdog() {
+fn allowed_never_yields_counts_once_per_watchdog_period() {
     let dir = Dir::new().with("b.uc", "here#:\n    br[here#]\n");
     // 6,000,000 cycles contain five periods of 1,048,576.
     dir.npsim("run b.uc --until 10ms --allow never-yields")
@@ -294,7 +294,7 @@ fn allowed_never_yields_counts_once_for_each_period_of_the_watchdog() {
 }
 
 #[test]
-fn context_that_polls_shared_state_may_go_on() {
+fn polling_shared_state_is_not_an_endless_loop() {
     let polls = |what: &str| format!(".sig volatile s\n.reg a\nhere#:\n{what}\n    br[here#]\n");
     for what in [
         "    br_signal[s, here#]",
@@ -319,7 +319,7 @@ fn context_that_polls_shared_state_may_go_on() {
 
 /// The loop that it is in, not the enclosing one, which it would have left by its swap.
 #[test]
-fn of_two_loops_the_inner_one_is_named() {
+fn inner_of_two_nested_loops_is_reported() {
     let source = "\
 .reg count
 next#:
@@ -342,7 +342,7 @@ round#:
 
 /// A register's initial value differs from the value that the only instruction writing it gives.
 #[test]
-fn signal_named_by_an_initial_value_may_be_raised() {
+fn signal_raised_through_an_initial_value_is_no_fault() {
     let source = "\
 .sig volatile go
 .addr go 5
@@ -371,7 +371,7 @@ wait#:
 
 /// Context 1 is disabled for now, and would raise the signal that context 2 waits for.
 #[test]
-fn disabled_context_may_come_back() {
+fn disabled_context_may_still_raise_a_signal() {
     let source = "\
 .sig volatile go
 .reg enable again

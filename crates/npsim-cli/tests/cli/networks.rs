@@ -49,7 +49,7 @@ fn xcp_fills_the_line_without_a_queue_and_tcp_with_one() {
 }
 
 #[test]
-fn fairness_is_that_of_flows_that_have_begun_and_none_of_nothing() {
+fn fairness_counts_only_started_flows() {
     let network = "name = \"n\"\nuntil = \"1s\"\n\
         [[host]]\nname = \"a\"\naddress = \"10.0.0.1\"\n\
         [[host]]\nname = \"b\"\naddress = \"10.0.0.2\"\n\
@@ -75,7 +75,7 @@ fn fairness_is_that_of_flows_that_have_begun_and_none_of_nothing() {
 }
 
 #[test]
-fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
+fn outputs_are_reproducible_and_depend_on_the_seed() {
     let dir = Dir::new();
     let lossy = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
     let lossy = lossy.replace("limit = \"2bdp\"", "limit = \"0.5bdp\"");
@@ -143,7 +143,7 @@ fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
 }
 
 #[test]
-fn a_page_draws_what_the_series_tells() {
+fn page_draws_the_measured_series() {
     let dir = Dir::new();
     let run = |file: &str, rest: &str| {
         let command = format!("network {} {rest} --quiet", shipped(file));
@@ -184,7 +184,7 @@ fn a_page_draws_what_the_series_tells() {
 }
 
 #[test]
-fn a_timeline_has_flows_above_the_contexts_of_chips() {
+fn timeline_has_flows_above_chip_contexts() {
     let dir = Dir::new();
     let plain = format!("network {} --until 60s --quiet", shipped("dumbbell.toml"));
     dir.npsim(&format!("{plain} --timeline tcp.json"))
@@ -276,7 +276,7 @@ fn a_timeline_has_flows_above_the_contexts_of_chips() {
 }
 
 #[test]
-fn mistakes_leave_nothing_behind() {
+fn errors_leave_no_files() {
     let file = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
     let dir = Dir::new().with("net.toml", &file).with(
         "wrong.toml",
@@ -309,7 +309,7 @@ fn mistakes_leave_nothing_behind() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_series_on_a_full_disk_is_named() {
+fn full_disk_is_reported_for_a_series() {
     let dir = Dir::new();
     dir.npsim(&format!(
         "network {} --series /dev/full",
@@ -319,7 +319,7 @@ fn a_series_on_a_full_disk_is_named() {
 }
 
 #[test]
-fn settings_change_keys_of_the_file_and_nothing_else() {
+fn settings_change_only_the_named_keys() {
     let dir = Dir::new().with(
         "net.toml",
         std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file"),
@@ -401,7 +401,7 @@ requests = 3
 "#;
 
 #[test]
-fn transfers_are_in_the_table_the_statistics_the_series_and_the_page() {
+fn transfers_appear_in_every_output() {
     let dir = Dir::new().with("n.toml", STACKS);
     dir.npsim("network n.toml --stats s.json --series s.csv --report page --capture wire=w.pcap")
         .expect(

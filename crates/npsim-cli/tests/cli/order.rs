@@ -37,7 +37,7 @@ fn report(dir: &Dir, arguments: &str) -> Value {
 }
 
 /// 40 frames of two flows in turn, of four packets each.
-fn made() -> (Dir, Vec<Vec<u8>>) {
+fn generated_capture() -> (Dir, Vec<Vec<u8>>) {
     let dir = Dir::new();
     dir.npsim("trace gen -q --rate 40kpps --flows 2 --flow-packets 4 -o in.pcap")
         .expect(0, &[]);
@@ -47,8 +47,8 @@ fn made() -> (Dir, Vec<Vec<u8>>) {
 }
 
 #[test]
-fn frames_that_are_moved_lost_and_doubled_are_counted() {
-    let (dir, frames) = made();
+fn reordered_lost_and_duplicated_frames_are_counted() {
+    let (dir, frames) = generated_capture();
     // In flow 0 (frames 0, 2, 4 and 6), the first leaves after the others. In flow 1 (frames 1, 3, 5 and 7), the second
     // never leaves and the third leaves twice. Flows 2 and 3 follow.
     let places = [2, 1, 4, 5, 6, 0, 5, 7, 8, 9, 10, 11];
@@ -129,8 +129,8 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
 }
 
 #[test]
-fn frames_that_did_not_enter_are_left_out() {
-    let (dir, frames) = made();
+fn frames_not_in_the_input_are_ignored() {
+    let (dir, frames) = generated_capture();
     write(&dir, "some.pcap", &frames[..8]);
     write(&dir, "rest.pcap", &frames[8..]);
     let report = report(&dir, "in.pcap --against some.pcap");
@@ -155,7 +155,7 @@ fn frames_that_did_not_enter_are_left_out() {
 }
 
 #[test]
-fn tcp_tells_its_order_itself() {
+fn tcp_order_uses_sequence_numbers() {
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/mixed.pcap");
     let dir = Dir::new();
     let report = report(&dir, &format!("{} --each", trace.display()));
@@ -176,7 +176,7 @@ fn tcp_tells_its_order_itself() {
 }
 
 #[test]
-fn order_refuses_captures_that_it_cannot_judge() {
+fn unusable_captures_and_options_are_refused() {
     let none = pcap(1, &[]);
     let plain = pcap(1, &[(0, 60), (10, 60)]);
     let cut = plain[..plain.len() - 1].to_vec();
@@ -231,7 +231,7 @@ fn order_refuses_captures_that_it_cannot_judge() {
 }
 
 #[test]
-fn flows_end_and_are_drawn_as_a_project_or_an_option_says() {
+fn flow_length_and_interleaving_follow_project_and_options() {
     let table = "\n[load]\nrate = \"1Mpps\"\nflows = 10\nflow_packets = 5\ninterleave = \"random\"\ntime = \"200us\"\n";
     let project = format!("[[me]]\nid = 0\nsource = \"a.uc\"\n[[port]]\nrate = \"1Gbps\"\n{table}");
     let dir = Dir::new().with("a.uc", LOOP).with("npsim.toml", &project);
@@ -309,7 +309,7 @@ values = [1, 3]
 "#;
 
 #[test]
-fn an_experiment_counts_what_the_capture_shows() {
+fn sweep_order_metrics_match_the_capture() {
     let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/tests/firmware/loose.toml");
     let system = system.display().to_string();
     let dir = Dir::new().with("loose.toml", SWEEP.replace("SYSTEM", &system));

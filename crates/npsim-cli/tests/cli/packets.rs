@@ -49,7 +49,7 @@ fn number(row: &Row, column: &str) -> u64 {
 }
 
 /// The number of rows for each drop reason, as the statistics count them.
-fn dropped(rows: &[Row], by: &str) -> BTreeMap<(String, String), u64> {
+fn drops_in_rows(rows: &[Row], by: &str) -> BTreeMap<(String, String), u64> {
     let mut all = BTreeMap::new();
     for row in rows.iter().filter(|row| row["by"] == by) {
         let key = (row["counter"].clone(), row["reason"].clone());
@@ -58,7 +58,7 @@ fn dropped(rows: &[Row], by: &str) -> BTreeMap<(String, String), u64> {
     all
 }
 
-fn counted(list: &Value, by: &str) -> BTreeMap<(String, String), u64> {
+fn drops_in_stats(list: &Value, by: &str) -> BTreeMap<(String, String), u64> {
     let mut all = BTreeMap::new();
     for drop in list.as_array().expect("a list") {
         let frames = drop["frames"].as_u64().expect("a count");
@@ -71,7 +71,7 @@ fn counted(list: &Value, by: &str) -> BTreeMap<(String, String), u64> {
 }
 
 /// Runs, compares the rows with the statistics, and returns the rows.
-fn checked(arguments: &str) -> Vec<Row> {
+fn run_and_check(arguments: &str) -> Vec<Row> {
     let dir = Dir::new();
     let at = root().display().to_string();
     let arguments = arguments.replace('@', &at);
@@ -89,15 +89,15 @@ fn checked(arguments: &str) -> Vec<Row> {
     assert_eq!(of("inside"), count("unaccounted"), "{arguments}");
     for by in ["media", "microcode"] {
         assert_eq!(
-            dropped(&rows, by),
-            counted(&stats["drops"], by),
+            drops_in_rows(&rows, by),
+            drops_in_stats(&stats["drops"], by),
             "{arguments}"
         );
     }
-    let exceptions = dropped(&rows, "core");
+    let exceptions = drops_in_rows(&rows, "core");
     assert_eq!(
         exceptions,
-        counted(&stats["exceptions"], "slow-path"),
+        drops_in_stats(&stats["exceptions"], "slow-path"),
         "{arguments}"
     );
     let sum = |column: &str| {
@@ -121,12 +121,12 @@ fn checked(arguments: &str) -> Vec<Row> {
     let nanoseconds = |cycles: Option<&u64>| cycles.map(|it| it * 1000 / mhz);
     assert_eq!(nanoseconds(delays.iter().max()), latency["max_ns"].as_u64());
     assert_eq!(nanoseconds(delays.iter().min()), latency["min_ns"].as_u64());
-    order_is_that_of_the_departures(&rows);
+    assert_order_matches_departures(&rows);
     rows
 }
 
 /// The reordering extents of the table equal those of the order metrics.
-fn order_is_that_of_the_departures(rows: &[Row]) {
+fn assert_order_matches_departures(rows: &[Row]) {
     let mut sent: Vec<_> = rows.iter().filter(|row| row["fate"] == "sent").collect();
     // Two ports may end frames in the same cycle, but not frames of one flow.
     sent.sort_by_key(|row| number(row, "ended"));
@@ -148,15 +148,15 @@ fn order_is_that_of_the_departures(rows: &[Row]) {
 }
 
 #[test]
-fn sums_are_the_statistics() {
+fn packet_table_sums_equal_the_statistics() {
     let forward = "@/microcode/forward";
     // Lost on arrival, for lack of RBUF elements.
-    let rows = checked(&format!(
+    let rows = run_and_check(&format!(
         "{forward} --trace @/traces/minsize.pcap.gz --pace line --ports round-robin"
     ));
     assert!(rows.iter().any(|row| row["by"] == "media"));
     // Dropped by the microcode of one microengine, and taken by the slow path.
-    let rows = checked(&format!(
+    let rows = run_and_check(&format!(
         "{forward} --trace @/traces/exceptions.pcap --pace line"
     ));
     let by: BTreeSet<_> = rows.iter().map(|row| row["by"].as_str()).collect();
@@ -166,7 +166,7 @@ fn sums_are_the_statistics() {
         assert!(row["place"].contains("forward.uc:"), "{row:?}");
     }
     // A router in stages drops a packet in the stage that handles it.
-    let rows = checked("@/microcode/router --trace @/traces/exceptions.pcap --pace line");
+    let rows = run_and_check("@/microcode/router --trace @/traces/exceptions.pcap --pace line");
     assert!(
         rows.iter()
             .any(|row| row["place"].contains("processing.uc:"))
@@ -174,9 +174,10 @@ fn sums_are_the_statistics() {
 }
 
 #[test]
-fn queues_that_drop_are_told_from_those_that_wait() {
+fn packets_dropped_and_waiting_in_queues_are_distinguished() {
     // All to one port: its queue grows, drops, and is full when the time is up.
-    let rows = checked("@/microcode/router --load 0.9 --time 600us --to 10.0.0.0/16 --until 600us");
+    let rows =
+        run_and_check("@/microcode/router --load 0.9 --time 600us --to 10.0.0.0/16 --until 600us");
     let queue = |row: &&Row| row["counter"] == "DROP_QUEUE";
     assert!(rows.iter().filter(queue).count() > 10);
     assert!(
@@ -188,9 +189,10 @@ fn queues_that_drop_are_told_from_those_that_wait() {
 }
 
 #[test]
-fn late_packets_are_found_in_a_system_that_reorders() {
-    let rows =
-        checked("@/microcode/ordering/local.toml --load 0.9 --time 300us --set disturb.dram=600");
+fn late_packets_are_found_in_a_reordering_system() {
+    let rows = run_and_check(
+        "@/microcode/ordering/local.toml --load 0.9 --time 300us --set disturb.dram=600",
+    );
     assert!(
         rows.iter()
             .any(|row| !["", "0"].contains(&row["reordered"].as_str()))
@@ -198,7 +200,7 @@ fn late_packets_are_found_in_a_system_that_reorders() {
 }
 
 #[test]
-fn the_table_is_the_same_in_a_file_a_compressed_one_and_on_standard_output() {
+fn packet_table_is_the_same_in_every_output_form() {
     let dir = Dir::new();
     let target = root().join("microcode/forward");
     let run = format!("run {} --load 0.5 --time 100us", target.display());
@@ -226,7 +228,7 @@ fn the_table_is_the_same_in_a_file_a_compressed_one_and_on_standard_output() {
 }
 
 #[test]
-fn the_stations_of_a_packet_are_told() {
+fn path_of_a_packet_is_printed() {
     let dir = Dir::new();
     let target = root().join("microcode/router");
     let run = format!("run {} --load 0.5 --time 50us -q", target.display());
@@ -257,7 +259,7 @@ fn the_stations_of_a_packet_are_told() {
 }
 
 #[test]
-fn several_routers_write_a_table_each_and_none_shares_standard_output() {
+fn each_router_writes_its_own_packet_table() {
     let dir = Dir::new();
     let target = root().join("microcode/forward");
     let run = format!(

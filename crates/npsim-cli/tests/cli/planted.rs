@@ -4,7 +4,7 @@ use crate::harness::{Dir, root};
 use crate::{liveness, races};
 
 /// A mistake, how it is run, and the required report.
-fn told(dir: &Dir, run: &str, name: &str, place: &str, remedy: &str) {
+fn assert_fault_reported(dir: &Dir, run: &str, name: &str, place: &str, remedy: &str) {
     let done = dir.npsim(run);
     let err = &done.err;
     assert_eq!(done.code, 3, "{err}");
@@ -14,9 +14,9 @@ fn told(dir: &Dir, run: &str, name: &str, place: &str, remedy: &str) {
 }
 
 #[test]
-fn a_lost_turn() {
+fn lost_turn_is_reported() {
     let dir = liveness::lost_turn();
-    told(
+    assert_fault_reported(
         &dir,
         "run . --trace in.pcap",
         "never-woken",
@@ -44,7 +44,7 @@ fn forwarder(from: &str, to: &str) -> Dir {
 
 /// Context 0 of four takes a buffer for each mpacket and keeps the handle of the last one in
 /// register 20, which a program with eight contexts does not have, until it uses it for the next.
-const KEEPS_ONE: &str = "
+const KEEPS_LAST_HANDLE: &str = "
 .num_contexts 4
 #include \"constant.uc\"
 #include \"rbuf.uc\"
@@ -74,7 +74,7 @@ end#:
 ";
 
 #[test]
-fn a_handle_in_a_high_register_of_four_contexts_is_no_leak() {
+fn handle_in_a_high_register_is_no_leak() {
     let system = |source: &str| {
         format!(
             "[[me]]\nid = 0\n{source}\n[[port]]\nrate = \"1Gbps\"\n\
@@ -84,7 +84,7 @@ fn a_handle_in_a_high_register_of_four_contexts_is_no_leak() {
     };
     let library = root().join("microcode/lib");
     let dir = Dir::new()
-        .with("a.uc", KEEPS_ONE)
+        .with("a.uc", KEEPS_LAST_HANDLE)
         .with("made/npsim.toml", system("source = \"../a.uc\""))
         .with("p/npsim.toml", system("source = \"a.hex\"\ncontexts = 4"));
     dir.npsim(&format!("asm made -I {} -o p/a.hex", library.display()))
@@ -101,9 +101,9 @@ fn a_handle_in_a_high_register_of_four_contexts_is_no_leak() {
 const RETURN: &str = "    buffer_return(handle, free_queue)\n";
 
 #[test]
-fn a_buffer_leak() {
+fn buffer_leak_is_reported() {
     let dir = forwarder(RETURN, "");
-    told(
+    assert_fault_reported(
         &dir,
         "run . --rate 1Mpps --time 200us",
         "buffer-leak",
@@ -150,7 +150,7 @@ fn a_buffer_leak() {
 
 /// The number of buffers lost by the forwarder that does not return them, with a change in its
 /// transmit stage before the next packet is taken.
-fn lost(taken: &str, before: &str) -> u32 {
+fn buffers_lost(taken: &str, before: &str) -> u32 {
     let dir = forwarder(RETURN, "");
     let transmit = String::from_utf8(dir.read("transmit.uc")).expect("UTF-8");
     let edits = [
@@ -182,20 +182,20 @@ const CLAIM: &str = "    ctx_arb[claim]\n    br[poll#]\n";
 
 /// Data that a context keeps of its last packet does not count as use of a buffer.
 #[test]
-fn handles_that_are_overwritten_tested_or_copied_excuse_no_leak() {
-    let all = lost(CLEAR, CLAIM);
+fn overwritten_tested_or_copied_handles_still_leak() {
+    let all = buffers_lost(CLEAR, CLAIM);
     // A constant in a register may look like an address in a buffer.
     assert!(all >= 180, "{all}");
     let in_parts = "    ld_field[handle, 0111, $descriptor0], load_cc\n";
-    assert_eq!(lost(in_parts, CLAIM), all);
+    assert_eq!(buffers_lost(in_parts, CLAIM), all);
     let tested = "    ctx_arb[claim]\n    alu[--, --, B, handle]\n    beq[poll#]\n    br[poll#]\n";
-    assert_eq!(lost(CLEAR, tested), all);
+    assert_eq!(buffers_lost(CLEAR, tested), all);
     let copied = "    ctx_arb[claim]\n    alu[port, 1, +, handle]\n    br[poll#]\n";
-    assert_eq!(lost(CLEAR, copied), all);
+    assert_eq!(buffers_lost(CLEAR, copied), all);
 }
 
 #[test]
-fn handle_that_is_given_back_with_the_next_packet_is_no_leak() {
+fn handle_returned_with_the_next_packet_is_no_leak() {
     let later = "\
     ctx_arb[claim]
     alu[--, --, B, handle]
@@ -204,7 +204,7 @@ fn handle_that_is_given_back_with_the_next_packet_is_no_leak() {
     immed[handle, 0]
     br[poll#]
 ";
-    assert_eq!(lost(CLEAR, later), 0);
+    assert_eq!(buffers_lost(CLEAR, later), 0);
 }
 
 #[test]
@@ -215,9 +215,9 @@ fn without_the_leak_all_buffers_are_accounted_for() {
 }
 
 #[test]
-fn an_endless_loop() {
+fn endless_loop_is_reported() {
     let dir = Dir::new().with("a.uc", liveness::ENDLESS);
-    told(
+    assert_fault_reported(
         &dir,
         "run a.uc --until 10ms",
         "never-yields",
@@ -227,9 +227,9 @@ fn an_endless_loop() {
 }
 
 #[test]
-fn a_lost_update() {
+fn lost_update_is_reported() {
     let dir = races::unguarded();
-    told(
+    assert_fault_reported(
         &dir,
         "run . --look-for races",
         "lost-update",
@@ -239,7 +239,7 @@ fn a_lost_update() {
 }
 
 /// A register is written again while the command that sends it is in flight.
-const EARLY: &str = "\
+const EARLY_REUSE: &str = "\
 .num_contexts 8
 .reg write $word
 .reg base
@@ -257,9 +257,9 @@ start#:
 ";
 
 #[test]
-fn an_early_reuse() {
-    let dir = Dir::new().with("a.uc", EARLY);
-    told(
+fn early_register_reuse_is_reported() {
+    let dir = Dir::new().with("a.uc", EARLY_REUSE);
+    assert_fault_reported(
         &dir,
         "run a.uc",
         "transfer-in-flight",

@@ -118,7 +118,7 @@ fn projects(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn every_shipped_project_is_what_the_schema_says() {
+fn shipped_projects_conform_to_the_schema() {
     let schema = schema();
     let mut files = Vec::new();
     projects(&root().join("microcode"), &mut files);
@@ -133,7 +133,7 @@ fn every_shipped_project_is_what_the_schema_says() {
 }
 
 #[test]
-fn schema_refuses_what_the_loader_refuses_for_its_form() {
+fn schema_rejects_malformed_values_like_the_loader() {
     let schema = schema();
     for (text, expected) in [
         ("nmae = \"x\"", ".nmae: not allowed"),
@@ -192,7 +192,7 @@ fn schema_refuses_what_the_loader_refuses_for_its_form() {
 }
 
 #[test]
-fn every_key_has_a_text() {
+fn every_key_has_a_description() {
     let schema = schema();
     let definitions = schema["definitions"].as_object().expect("definitions");
     for (name, part) in definitions

@@ -1,7 +1,7 @@
 use crate::harness::{Dir, LOOP};
 
 /// Runs a project that must be rejected.
-fn refused(project: &str, phrases: &[&str]) {
+fn assert_refused(project: &str, phrases: &[&str]) {
     let dir = Dir::new()
         .with("p/npsim.toml", project)
         .with("p/a.uc", LOOP);
@@ -13,13 +13,13 @@ fn refused(project: &str, phrases: &[&str]) {
 const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
 
 #[test]
-fn mistakes_have_a_place_and_a_remedy() {
-    refused("[[me]\n", &["p/npsim.toml:1:"]);
-    refused(
+fn errors_have_a_location_and_a_remedy() {
+    assert_refused("[[me]\n", &["p/npsim.toml:1:"]);
+    assert_refused(
         "[chips]\n",
         &["there is no key `chips`", "p/npsim.toml:1:2"],
     );
-    refused(
+    assert_refused(
         &format!("[chip]\nprofile = \"ixp2401\"\n{ME}"),
         &[
             "there is no chip `ixp2401`",
@@ -27,28 +27,28 @@ fn mistakes_have_a_place_and_a_remedy() {
             "did you mean `ixp2400`?",
         ],
     );
-    refused(
+    assert_refused(
         &format!("{ME}[gpp]\ntasks = [\"rutes\"]\n"),
         &["there is no task `rutes`", "did you mean `routes`?"],
     );
-    refused(
+    assert_refused(
         "[[me]]\nid = \"0,9\"\nsource = \"a.uc\"\n",
         &["there is no microengine 9", "p/npsim.toml:2:6"],
     );
-    refused(
+    assert_refused(
         &format!("{ME}{ME}"),
         &["microengine 0 is given two programs"],
     );
-    refused(
+    assert_refused(
         &format!("{ME}[[ring]]\nname = \"R\"\nsize = 100\n"),
         &["cannot have 100 longwords", "use 128, 256, 512 or 1024"],
     );
-    refused("", &["runs no microcode", "[[me]]"]);
+    assert_refused("", &["runs no microcode", "[[me]]"]);
 }
 
 #[test]
-fn all_mistakes_are_told_at_once() {
-    refused(
+fn all_errors_are_reported_at_once() {
+    assert_refused(
         &format!(
             "{ME}[[ring]]\nname = \"R\"\nsize = 1\n[[port]]\nmac = \"x\"\n[media]\nelement_size = 1\n"
         ),
@@ -73,7 +73,7 @@ fn defines_reach_the_source() {
 }
 
 #[test]
-fn include_folders_of_the_project() {
+fn include_folders_of_a_project_are_searched() {
     let dir = Dir::new()
         .with("p/npsim.toml", format!("include = [\"../lib\"]\n{ME}"))
         .with("p/a.uc", "#include \"l.uc\"\n")
@@ -82,7 +82,7 @@ fn include_folders_of_the_project() {
 }
 
 #[test]
-fn explain_shows_what_is_taken_for_granted() {
+fn explain_shows_defaults_of_a_single_source() {
     let dir = Dir::new().with("a.uc", LOOP);
     let phrases = [
         "stands for a single source",
@@ -142,7 +142,7 @@ fn new_writes_the_default_project() {
 }
 
 #[test]
-fn a_project_goes_on_from_another_one() {
+fn project_can_extend_another() {
     let base = format!("{ME}name = \"work\"\ndefine = {{ WANT = 3 }}\n[[ring]]\nname = \"OUT\"\n");
     let dir = Dir::new()
         .with("base/npsim.toml", base)
@@ -189,7 +189,7 @@ fn a_project_goes_on_from_another_one() {
 }
 
 #[test]
-fn a_coprocessor_is_shown_dumped_and_takes_no_locks() {
+fn coprocessor_can_be_dumped_and_refuses_atomic_operations() {
     let project = format!("{ME}[coprocessor]\nname = \"FEEDBACK\"\nchannel = 1\n");
     let source = "
         .num_contexts 4
@@ -240,7 +240,7 @@ fn a_coprocessor_is_shown_dumped_and_takes_no_locks() {
         dir.npsim("run p --until 1us")
             .expect(3, &["in the window of the coprocessor FEEDBACK", phrase]);
     }
-    refused(
+    assert_refused(
         &format!("{project}address = 0x2000\n"),
         &[
             "lies in the channel's memory",
@@ -248,7 +248,7 @@ fn a_coprocessor_is_shown_dumped_and_takes_no_locks() {
             "0x4000000",
         ],
     );
-    refused(
+    assert_refused(
         &format!("{ME}[coprocessor]\nname = \"F\"\nchannel = 5\n"),
         &["there is no SRAM channel 5", "p/npsim.toml:6:11"],
     );

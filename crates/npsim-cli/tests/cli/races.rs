@@ -51,7 +51,7 @@ pub fn unguarded() -> Dir {
 }
 
 #[test]
-fn two_who_read_and_write_the_same_longword_race() {
+fn unlocked_read_modify_write_is_a_race() {
     let dir = project(&program(UPDATE));
     // No other check stops the run.
     dir.npsim("run .").expect(0, &["no events pending"]);
@@ -97,7 +97,7 @@ try#:
 
 /// Contexts of two microengines that never overlap: the second begins much later.
 #[test]
-fn two_who_did_not_meet_but_might_have_race_too() {
+fn race_is_reported_even_if_contexts_did_not_overlap() {
     let late = program(UPDATE)
         .replace("    immed[one, 1]\n", "    immed[one, 1]\n    br!=ctx[0, rest#]\n    late()\n")
         .replace(".num_contexts 8\n", ".num_contexts 8\n#macro late\n#if (ME_INDEX == 1)\n    immed[sum, 20000]\nlater#:\n    alu[sum, sum, -, 1]\n    bne[later#]\n#endif\n#endm\n")
@@ -137,7 +137,7 @@ again#:
 const READ: &str = "    scratch[read, $word, place, 0, 1], ctx_swap[done]\n";
 
 #[test]
-fn local_memory_that_is_updated_across_a_swap_is_a_race() {
+fn local_memory_update_across_a_swap_is_a_race() {
     let update =
         format!("    alu[value, --, B, *l$index0[0]]\n{READ}    alu[*l$index0[0], value, +, 1]");
     let dir = Dir::new().with("a.uc", local(&update));
@@ -158,7 +158,7 @@ fn local_memory_that_is_updated_across_a_swap_is_a_race() {
 }
 
 #[test]
-fn local_memory_that_is_updated_between_swaps_is_none() {
+fn local_memory_update_between_swaps_is_no_race() {
     for update in [
         format!("{READ}    alu[*l$index0[0], 1, +, *l$index0[0]]"),
         format!(
@@ -176,7 +176,7 @@ fn local_memory_that_is_updated_between_swaps_is_none() {
 }
 
 /// One context passes a turn to another at some distance from the other's write.
-fn handed_over(distance: usize) -> String {
+fn turn_handover(distance: usize) -> String {
     let nops = "    nop\n".repeat(distance);
     format!(
         "\
@@ -222,9 +222,9 @@ one#:
 /// An engine runs ahead of the signals of its own cycle; the findings do not depend on that, nor on
 /// how a run is split.
 #[test]
-fn both_cores_find_the_same_at_every_distance() {
+fn both_cores_find_the_same_races_at_every_distance() {
     for distance in 0..6 {
-        let dir = Dir::new().with("a.uc", handed_over(distance));
+        let dir = Dir::new().with("a.uc", turn_handover(distance));
         let run = "run a.uc --until 2000 --look-for races --allow uninitialised-read --quiet";
         let code = |more: &str| dir.npsim(&format!("{run} {more}")).code;
         let engine = code("");
@@ -288,7 +288,7 @@ const PAUSE: &str = "    sram[read, $other, place, 0, 1], ctx_swap[done]\n";
 
 /// The read is in a loop with no other command, which walks along the table and waits for no entry.
 #[test]
-fn entry_that_two_find_empty_is_a_race_if_the_turn_is_passed_before_it_is_written() {
+fn claiming_an_entry_after_passing_the_turn_is_a_race() {
     for (core, sram) in [("engine", false), ("engine", true), ("reference", true)] {
         table(&[PASS, PAUSE, CLAIM].concat(), sram)
             .npsim(&format!("run . --look-for races --core {core}"))
@@ -365,7 +365,7 @@ const WAIT: &str = "\
 ";
 
 #[test]
-fn write_issued_behind_a_signal_is_not_before_it() {
+fn write_after_a_signal_is_not_ordered_by_it() {
     let taken = [TAKE, ADD, STORE].concat();
     let race = [ADD, SEND, STORE].concat();
     signalled(&race, &taken)
@@ -383,7 +383,7 @@ fn write_issued_behind_a_signal_is_not_before_it() {
 }
 
 #[test]
-fn read_before_its_signal_is_taken_is_not_behind_it() {
+fn read_before_consuming_the_signal_is_not_ordered() {
     let first = [ADD, STORE, SEND].concat();
     // The signal has arrived long before the read.
     let early = [WAIT, WAIT, ADD, TAKE, STORE].concat();
@@ -401,7 +401,7 @@ fn read_before_its_signal_is_taken_is_not_behind_it() {
 }
 
 /// A command whose data and signal go to context 0 of microengine 1, given by an override word.
-const TELL: &str = "\
+const SIGNAL_BY_COMMAND: &str = "\
     immed[word, (1 << 3)]
     immed_w1[word, 0x8400]
     alu[--, --, B, word]
@@ -409,20 +409,20 @@ const TELL: &str = "\
 ";
 
 #[test]
-fn signal_of_a_command_of_another_context_is_order_for_what_was_before_it() {
+fn command_signal_to_another_context_orders_earlier_accesses() {
     let taken = [TAKE, ADD, STORE].concat();
     for core in ["engine", "reference"] {
-        signalled(&[ADD, STORE, TELL].concat(), &taken)
+        signalled(&[ADD, STORE, SIGNAL_BY_COMMAND].concat(), &taken)
             .npsim(&format!("run . --look-for races --core {core}"))
             .expect(0, &["no events pending"]);
     }
     // The command is at its unit before the write.
-    signalled(&[ADD, TELL, WAIT, STORE].concat(), &taken)
+    signalled(&[ADD, SIGNAL_BY_COMMAND, WAIT, STORE].concat(), &taken)
         .npsim("run . --look-for races")
         .expect(3, &["error[lost-update]", "by ME 0 context 0"]);
     // Its data are used after the read.
     let early = [WAIT, WAIT, ADD, TAKE, STORE].concat();
-    signalled(&[ADD, STORE, TELL].concat(), &early)
+    signalled(&[ADD, STORE, SIGNAL_BY_COMMAND].concat(), &early)
         .npsim("run . --look-for races")
         .expect(3, &["error[lost-update]", "these two did not meet"]);
 }
@@ -436,7 +436,7 @@ poll#:
 ";
 
 #[test]
-fn signal_that_is_read_from_a_csr_is_order_for_what_comes_after_the_read() {
+fn signal_read_from_a_csr_orders_later_accesses() {
     let first = [ADD, STORE, SEND].concat();
     for core in ["engine", "reference"] {
         signalled(&first, &[POLL, ADD, STORE].concat())
@@ -451,7 +451,7 @@ fn signal_that_is_read_from_a_csr_is_order_for_what_comes_after_the_read() {
 /// A register selects the context whose signals the CSR shows, so the race reports that this is not
 /// followed.
 #[test]
-fn race_says_that_signals_read_through_the_indirect_csr_are_not_followed() {
+fn race_report_notes_indirect_csr_signals_are_not_followed() {
     let first = [ADD, STORE, SEND].concat();
     let through = "    local_csr_wr[CSR_CTX_POINTER, 0]\n    nop\n    nop\n    nop\n";
     let indirect = POLL.replace("ACTIVE_CTX", "INDIRECT_CTX");
@@ -466,7 +466,7 @@ fn race_says_that_signals_read_through_the_indirect_csr_are_not_followed() {
 }
 
 #[test]
-fn shipped_systems_have_none() {
+fn shipped_systems_have_no_races() {
     let dir = Dir::new();
     for run in [
         "microcode/forward --rate 2Mpps --time 200us",

@@ -31,7 +31,7 @@ fn listings(page: &str, kind: &str) -> Vec<String> {
 }
 
 /// Inline code outside of links, which name files from elsewhere.
-fn spans(page: &str) -> Vec<String> {
+fn inline_code(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut links = 0;
     for event in npsim_cli::docs::markdown::parser(page) {
@@ -46,7 +46,7 @@ fn spans(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_command_prints_what_the_page_shows() {
+fn first_command_prints_the_shown_output() {
     let page = read("README.md");
     let consoles = listings(&page, "console");
     let command = consoles[0].strip_prefix("$ cargo run --release -- ");
@@ -64,7 +64,7 @@ fn the_first_command_prints_what_the_page_shows() {
 }
 
 #[test]
-fn its_programs_are_those_that_tests_run() {
+fn readme_programs_are_tested() {
     let page = read("README.md");
     // A documentation test compiles the examples of that page, and `packaging/crates-check` runs
     // its program.
@@ -77,12 +77,15 @@ fn its_programs_are_those_that_tests_run() {
 }
 
 #[test]
-fn commands_and_files_that_it_names_are_there() {
+fn named_commands_and_files_exist() {
     let page = read("README.md");
     let root = root();
     let dir = Dir::new();
     let (mut commands, mut files) = (0, 0);
-    for code in spans(&page).into_iter().chain(listings(&page, "console")) {
+    for code in inline_code(&page)
+        .into_iter()
+        .chain(listings(&page, "console"))
+    {
         let words: Vec<&str> = code.split_whitespace().collect();
         // A dependency in a manifest starts like a command.
         if let ["npsim", name, rest @ ..] = words.as_slice()
@@ -111,7 +114,7 @@ fn commands_and_files_that_it_names_are_there() {
 }
 
 #[test]
-fn its_pictures_are_pictures() {
+fn readme_pictures_exist() {
     let page = read("README.md");
     let pictures = npsim_cli::docs::markdown::parser(&page).filter_map(|event| match event {
         Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),

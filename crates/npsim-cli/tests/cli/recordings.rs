@@ -28,7 +28,7 @@ fn head() -> RecordingHead {
 }
 
 /// An ARP request for the router's address on port 0, which it answers.
-fn question() -> Vec<u8> {
+fn arp_request() -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     let mac = [2, 0, 0, 0, 7, 0];
     frame.extend(mac);
@@ -44,23 +44,23 @@ fn recording(dir: &Dir, head: &RecordingHead, commands: &[&str]) -> PathBuf {
     let path = dir.path("live.pcapng");
     let at = |cycle| u64::try_from(picoseconds(cycle, head.hertz)).unwrap();
     let mut writer = RecordingWriter::create(&path, head).unwrap();
-    writer.frame(0, at(6_001), &question()).unwrap();
+    writer.frame(0, at(6_001), &arp_request()).unwrap();
     for command in commands {
         writer.control(at(30_000), command).unwrap();
     }
-    writer.frame(0, at(60_000_001), &question()).unwrap();
+    writer.frame(0, at(60_000_001), &arp_request()).unwrap();
     writer.end(at(61_000_000)).unwrap();
     path
 }
 
-fn replay(dir: &Dir, more: &str) -> crate::harness::Done {
+fn replay(dir: &Dir, more: &str) -> crate::harness::CommandOutput {
     dir.npsim(&format!(
         "run {ARP} --trace live.pcapng --pace recorded {more}"
     ))
 }
 
 #[test]
-fn recordings_are_replayed_in_their_cycles() {
+fn recorded_frames_are_replayed_at_their_cycles() {
     let dir = Dir::new();
     recording(&dir, &head(), &["route remove 10.2.0.0/16", "screen on"]);
     replay(&dir, "--out out.pcapng --stats stats.json").expect(
@@ -92,7 +92,7 @@ fn recordings_are_replayed_in_their_cycles() {
 }
 
 #[test]
-fn recordings_that_are_cut_off_are_replayed_with_a_note() {
+fn truncated_recordings_are_replayed_with_a_note() {
     let dir = Dir::new();
     let path = recording(&dir, &head(), &[]);
     let whole = std::fs::read(&path).unwrap();
@@ -154,7 +154,7 @@ fn recordings_of_other_runs_are_noted_or_refused() {
 }
 
 #[test]
-fn recordings_say_what_is_wrong_with_a_command() {
+fn errors_in_recorded_commands_are_reported() {
     for (command, phrases) in [
         (
             "route remove 10.9.0.0/16",
@@ -271,14 +271,14 @@ fn network_head() -> RecordingHead {
 /// A recording of a network in which the router gets two requests.
 fn network_recording(dir: &Dir, head: &RecordingHead) {
     let mut writer = RecordingWriter::create(&dir.path("live.pcapng"), head).unwrap();
-    writer.frame(0, 10_000_001, &question()).unwrap();
+    writer.frame(0, 10_000_001, &arp_request()).unwrap();
     writer.control(20_000_000, "screen on").unwrap();
-    writer.frame(0, 3_000_000_007, &question()).unwrap();
+    writer.frame(0, 3_000_000_007, &arp_request()).unwrap();
     writer.end(5_000_000_000).unwrap();
 }
 
 #[test]
-fn recordings_of_networks_are_replayed_with_each_core_and_any_number_of_threads() {
+fn network_replay_does_not_depend_on_core_or_threads() {
     let dir = Dir::new().with("n.toml", network());
     network_recording(&dir, &network_head());
     let replay = |more: &str| {

@@ -58,7 +58,7 @@ fn mistakes(example: &Example, core: CoreKind) -> Vec<String> {
 }
 
 #[test]
-fn every_example_gives_what_it_says_on_both_cores() {
+fn every_example_gives_its_stated_results_on_both_cores() {
     let mut wrong = Vec::new();
     for row in mnemonics() {
         let Some(example) = &row.example else {

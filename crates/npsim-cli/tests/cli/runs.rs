@@ -1,7 +1,7 @@
 use crate::harness::{Dir, LOOP, pcap};
 
 #[test]
-fn a_loop_runs_until_it_is_told_to_stop() {
+fn endless_loop_runs_until_the_time_limit() {
     let dir = Dir::new().with("a.uc", LOOP);
     dir.npsim("run a.uc --until 1ms --stats out.json")
         .expect(0, &["the time is up", "600,000 cycles", "microengine"]);
@@ -15,14 +15,14 @@ fn a_loop_runs_until_it_is_told_to_stop() {
 }
 
 #[test]
-fn a_program_that_ends_makes_the_chip_quiet() {
+fn ended_program_leaves_no_events_pending() {
     let dir = Dir::new().with("a.uc", "ctx_arb[kill]\n");
     dir.npsim("run a.uc --until 1s")
         .expect(0, &["no events pending"]);
 }
 
 #[test]
-fn without_traffic_and_time_a_run_ends_at_rest_or_is_given_up() {
+fn run_without_time_limit_ends_at_rest_or_gives_up() {
     let dir = Dir::new()
         .with("a.uc", "ctx_arb[kill]\n")
         .with("b.uc", LOOP);
@@ -32,7 +32,7 @@ fn without_traffic_and_time_a_run_ends_at_rest_or_is_given_up() {
 }
 
 #[test]
-fn shares_of_time_stay_within_the_run() {
+fn time_shares_add_up_to_the_run() {
     let dir = Dir::new().with("a.uc", "nop\nnop\nctx_arb[kill]\n");
     dir.npsim("run a.uc --stats out.json").expect(0, &[]);
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
@@ -54,7 +54,7 @@ here#:
 ";
 
 #[test]
-fn a_deadlock_is_3_with_the_place_and_who_waits() {
+fn deadlock_exits_with_3_and_names_the_waiting_contexts() {
     let dir = Dir::new()
         .with("a.uc", DEADLOCK)
         .with("in.pcap", pcap(1, &[(0, 60)]));
@@ -78,7 +78,7 @@ fn a_deadlock_is_3_with_the_place_and_who_waits() {
 }
 
 #[test]
-fn capture_before_a_fault_is_saved_whole() {
+fn capture_is_saved_completely_after_a_fault() {
     let dir = Dir::new()
         .with("a.uc", DEADLOCK)
         .with("in.pcap", pcap(1, &[(0, 60)]));
@@ -118,7 +118,7 @@ fn frames_that_microcode_never_takes_are_counted() {
 }
 
 #[test]
-fn a_register_that_was_never_written_is_a_fault() {
+fn reading_an_unwritten_register_is_a_fault() {
     let dir = Dir::new().with("a.uc", "    alu[b0, --, B, a0]\n    ctx_arb[kill]\n");
     dir.npsim("run a.uc --until 1us").expect(
         3,
@@ -142,7 +142,7 @@ fn unwritable_stats_end_the_command_before_the_run() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_fault_is_told_also_when_its_stats_cannot_be_written() {
+fn fault_is_reported_even_if_stats_cannot_be_written() {
     // A device that turns out to be full only on writing.
     let dir = Dir::new().with("a.uc", DEADLOCK);
     dir.npsim("run a.uc --until 1ms --stats /dev/full")
@@ -152,7 +152,7 @@ fn a_fault_is_told_also_when_its_stats_cannot_be_written() {
 /// Ctrl-C ends a run between two events and saves its results completely.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_saves_what_it_has() {
+fn interrupted_run_saves_its_results() {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
@@ -189,7 +189,7 @@ fn an_interrupted_run_saves_what_it_has() {
 }
 
 #[test]
-fn text_of_a_uart_needs_a_program() {
+fn uart_option_requires_a_core_program() {
     let dir = Dir::new().with("rest.uc", "ctx_arb[kill]");
     dir.npsim("run rest.uc --until 1us --uart x.txt").expect(
         1,
@@ -202,7 +202,7 @@ fn text_of_a_uart_needs_a_program() {
 }
 
 #[test]
-fn a_dump_has_what_the_run_left_in_memory() {
+fn dump_contains_final_memory() {
     let source = "\
 .reg $x addr
 .sig done
@@ -261,7 +261,7 @@ name = \"SEEN\"
 }
 
 #[test]
-fn similar_paths_are_offered() {
+fn similar_paths_are_suggested() {
     let dir = Dir::new().with("microcode/wire/npsim.toml", "");
     let meant = ["did you mean `microcode/wire`?"];
     dir.npsim("run microcode/wier").expect(1, &meant);

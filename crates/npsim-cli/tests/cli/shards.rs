@@ -50,7 +50,7 @@ const COMMANDS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-fn bench() -> Dir {
+fn study_dir() -> Dir {
     Dir::new().with("count.uc", COUNT).with("turns.toml", STUDY)
 }
 
@@ -67,7 +67,7 @@ fn json(text: &str) -> serde_json::Value {
 }
 
 /// The points that `--list --format json` gives.
-fn listed(dir: &Dir, command: &str) -> Vec<serde_json::Value> {
+fn listed_points(dir: &Dir, command: &str) -> Vec<serde_json::Value> {
     let done = dir.npsim(&format!("{command} --list --format json"));
     let list = json(&done.expect(0, &[]).out);
     let points = if list.is_array() {
@@ -79,9 +79,9 @@ fn listed(dir: &Dir, command: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn shards_come_to_the_same_as_one_machine() {
+fn shards_give_the_same_results_as_one_machine() {
     for (command, files) in COMMANDS {
-        let dir = bench();
+        let dir = study_dir();
         dir.npsim(&format!("{command} --out whole")).expect(0, &[]);
         for shard in ["3/4", "1/4", "4/4", "2/4"] {
             dir.npsim(&format!("{command} --out parts --shard {shard}"))
@@ -95,7 +95,7 @@ fn shards_come_to_the_same_as_one_machine() {
                 "{command}: {file}"
             );
         }
-        for point in listed(&dir, command) {
+        for point in listed_points(&dir, command) {
             let file = format!("points/{}.json", point["key"].as_str().expect("a key"));
             assert!(
                 dir.read(&format!("whole/{file}")) == dir.read(&format!("parts/{file}")),
@@ -106,8 +106,8 @@ fn shards_come_to_the_same_as_one_machine() {
 }
 
 #[test]
-fn shards_that_overlap_run_nothing_twice_and_change_nothing() {
-    let dir = bench();
+fn overlapping_shards_run_no_point_twice() {
+    let dir = study_dir();
     dir.npsim("sweep turns.toml --out whole").expect(0, &[]);
     dir.npsim("sweep turns.toml --out parts --shard 1/2")
         .expect(0, &["3 points: 3 run now, 0 from before"]);
@@ -132,7 +132,7 @@ fn shards_that_overlap_run_nothing_twice_and_change_nothing() {
 #[test]
 fn merge_says_which_shard_is_missing() {
     for (command, _) in COMMANDS {
-        let dir = bench();
+        let dir = study_dir();
         dir.npsim(&format!("{command} --out r --merge"))
             .expect(1, &["were not run yet: 1-", "never run"]);
         dir.npsim(&format!("{command} --out r --shard 1/3"))
@@ -151,12 +151,12 @@ fn merge_says_which_shard_is_missing() {
 }
 
 #[test]
-fn merge_says_what_became_of_a_task() {
-    let dir = bench();
+fn merge_reports_the_state_of_each_task() {
+    let dir = study_dir();
     let run = "sweep turns.toml --out r";
     dir.npsim(&format!("{run} --shard 1/2")).expect(0, &[]);
     dir.npsim(&format!("{run} --shard 2/2")).expect(0, &[]);
-    let points = listed(&dir, "sweep turns.toml --shards 2");
+    let points = listed_points(&dir, "sweep turns.toml --shards 2");
     let of = |shard: u64| {
         let mine = points.iter().filter(move |it| it["shard"] == shard);
         mine.map(|it| format!("r/points/{}.json", it["key"].as_str().expect("a key")))
@@ -196,8 +196,8 @@ fn merge_says_what_became_of_a_task() {
 }
 
 #[test]
-fn merge_knows_results_of_another_npsim_and_of_older_sources() {
-    let dir = bench();
+fn merge_detects_results_of_other_versions_and_sources() {
+    let dir = study_dir();
     let run = "sweep turns.toml --out r";
     dir.npsim(run).expect(0, &[]);
     std::fs::write(dir.path("count.uc"), format!("{COUNT}\n    nop\n")).expect("write");
@@ -234,8 +234,8 @@ fn merge_knows_results_of_another_npsim_and_of_older_sources() {
 #[test]
 fn lists_have_costs_runs_and_shards() {
     for (command, _) in COMMANDS {
-        let dir = bench();
-        let points = listed(&dir, &format!("{command} --shards 3"));
+        let dir = study_dir();
+        let points = listed_points(&dir, &format!("{command} --shards 3"));
         assert!(points.len() >= 3, "{command}");
         for point in &points {
             assert!(point["cost"].as_u64() > Some(0), "{point}");
@@ -278,7 +278,7 @@ values = ["10s..20s", "20s..30s", "30s..40s"]
 x = [1, 2, 3]
 "#,
         );
-    let points = listed(&dir, "sweep windows.toml --shards 2");
+    let points = listed_points(&dir, "sweep windows.toml --shards 2");
     let shards_of = |run: &serde_json::Value| {
         let mine = points.iter().filter(|point| &point["run"] == run);
         mine.map(|point| point["shard"].as_u64())
@@ -295,8 +295,8 @@ x = [1, 2, 3]
 }
 
 #[test]
-fn wrong_shards_are_refused() {
-    let dir = bench();
+fn invalid_shard_options_are_refused() {
+    let dir = study_dir();
     for (command, _) in COMMANDS {
         for (options, code, said) in [
             ("--shard 5/4", 2, "the shards are 1/4 to 4/4"),
@@ -334,7 +334,7 @@ fn wrong_shards_are_refused() {
 
 #[test]
 fn shard_is_taken_from_a_job_array() {
-    let dir = bench();
+    let dir = study_dir();
     let task = |id: &str| {
         let mut npsim = Command::new(env!("CARGO_BIN_EXE_npsim"));
         npsim.args(["sweep", "turns.toml", "--out", "r", "--shard"]);
@@ -383,7 +383,7 @@ else
 fi
 "#;
     for (command, files) in COMMANDS {
-        let dir = bench().with("bin/sbatch", SBATCH);
+        let dir = study_dir().with("bin/sbatch", SBATCH);
         let program = dir.path("bin/sbatch");
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("chmod");
         dir.npsim(&format!("{command} --out whole")).expect(0, &[]);

@@ -3,7 +3,7 @@
 use crate::harness::{Dir, pcap, root};
 
 #[test]
-fn silence_does_not_show_in_what_observers_write() {
+fn skipping_silence_does_not_change_observer_outputs() {
     // The second frame comes 20 ms after the first; times are in microseconds.
     let dir = Dir::new().with("in.pcap", pcap(1, &[(0, 60), (20_000, 300), (20_003, 60)]));
     for (system, window) in [

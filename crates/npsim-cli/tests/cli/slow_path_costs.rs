@@ -50,7 +50,7 @@ fn cost(dir: &Dir, project: &str, arguments: &str) -> i64 {
 }
 
 #[test]
-fn costs_of_the_slow_path_are_those_of_the_page() {
+fn slow_path_costs_match_the_page() {
     let page = std::fs::read_to_string(root().join("docs/src/fidelity.md")).expect("the page");
     let dir = Dir::new();
     for (title, project, arguments) in ROWS {

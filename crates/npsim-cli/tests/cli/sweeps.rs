@@ -21,13 +21,13 @@ key = "define.TURNS"
 values = [10, 100, 200]
 "#;
 
-fn bench() -> Dir {
+fn sweep_dir() -> Dir {
     Dir::new().with("count.uc", COUNT).with("turns.toml", SWEEP)
 }
 
 #[test]
-fn a_sweep_writes_tables_and_goes_on() {
-    let dir = bench();
+fn sweep_writes_tables_and_reuses_results() {
+    let dir = sweep_dir();
     dir.npsim("sweep turns.toml --jobs 2").expect(
         0,
         &[
@@ -55,7 +55,7 @@ fn a_sweep_writes_tables_and_goes_on() {
 }
 
 #[test]
-fn points_that_are_the_same_are_counted_apart() {
+fn identical_points_are_run_once_and_counted_separately() {
     let text = SWEEP.replace("[10, 100, 200]", "[10, 100, 10, 10]\nx = [1, 2, 3, 4]");
     let dir = Dir::new().with("count.uc", COUNT).with("turns.toml", text);
     dir.npsim("sweep turns.toml").expect(
@@ -65,7 +65,7 @@ fn points_that_are_the_same_are_counted_apart() {
 }
 
 #[test]
-fn a_metric_that_fits_no_count_is_told() {
+fn metric_without_a_matching_count_is_reported() {
     let text = SWEEP.replace("0.executing", "0.exekuting");
     let dir = Dir::new().with("count.uc", COUNT).with("turns.toml", text);
     let said = "note: `done` has no value at 3 points, first in \"count\" at turns 10: there is no count `microengines.0.exekuting`";
@@ -74,13 +74,13 @@ fn a_metric_that_fits_no_count_is_told() {
         0,
         &["note: `done` has no value in \"count\" at turns 100: there is no count"],
     );
-    let done = bench().npsim("sweep turns.toml").expect(0, &[]);
+    let done = sweep_dir().npsim("sweep turns.toml").expect(0, &[]);
     assert!(!done.err.contains("note:"), "{}", done.err);
 }
 
 #[test]
-fn points_run_one_by_one_come_to_the_same() {
-    let dir = bench();
+fn points_run_one_by_one_give_the_same_results() {
+    let dir = sweep_dir();
     dir.npsim("sweep turns.toml --out whole").expect(0, &[]);
     dir.npsim("sweep turns.toml --list").expect(
         0,
@@ -123,7 +123,7 @@ fn points_run_one_by_one_come_to_the_same() {
 
 /// A point that takes long enough to be killed while others are done.
 #[test]
-fn a_killed_sweep_goes_on_where_it_was() {
+fn killed_sweep_resumes_where_it_stopped() {
     let long = SWEEP
         .replace("system = \"count.uc\"", "system = \"loop.uc\"")
         .replace("define.TURNS", "seed")
@@ -160,8 +160,8 @@ fn a_killed_sweep_goes_on_where_it_was() {
 }
 
 #[test]
-fn mistakes_in_a_sweep_are_told() {
-    let dir = bench();
+fn errors_in_a_sweep_are_reported() {
+    let dir = sweep_dir();
     dir.npsim("sweep none.toml")
         .expect(1, &["cannot read `none.toml`"]);
     let dir = dir.with("bad.toml", SWEEP.replace("[metric.done]", "[metrik.done]"));
@@ -182,7 +182,7 @@ fn mistakes_in_a_sweep_are_told() {
 }
 
 #[test]
-fn studies_are_listed_and_unknown_ones_have_neighbours() {
+fn studies_are_listed_and_similar_names_suggested() {
     let dir = Dir::new();
     dir.npsim("reproduce")
         .expect(0, &["baseline", "published values"]);
@@ -216,8 +216,8 @@ measured = { is = "max", of = "count.done" }
 "#;
 
 #[test]
-fn a_study_of_ones_own_is_compared() {
-    let dir = bench().with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
+fn custom_study_is_compared() {
+    let dir = sweep_dir().with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
     dir.npsim("reproduce study.toml").expect(
         0,
         &[
@@ -269,7 +269,7 @@ fn a_study_of_ones_own_is_compared() {
 }
 
 #[test]
-fn a_study_on_another_chip_compares_and_never_says_reproduced() {
+fn study_on_another_chip_is_never_called_reproduced() {
     let changed = format!("{SWEEP}{STUDY_ROWS}");
     let changed = changed.replace(
         "system = \"count.uc\"",
@@ -279,7 +279,7 @@ fn a_study_on_another_chip_compares_and_never_says_reproduced() {
         "[window]",
         "[chips]\nixp2400 = \"0123456789abcdef\"\n[window]",
     );
-    let dir = bench()
+    let dir = sweep_dir()
         .with("study.toml", format!("{SWEEP}{STUDY_ROWS}"))
         .with("changed.toml", changed)
         .with("frozen.toml", frozen);
@@ -319,14 +319,14 @@ fn a_study_on_another_chip_compares_and_never_says_reproduced() {
 }
 
 #[test]
-fn a_study_runs_another_system_in_the_place_of_its_own() {
+fn study_can_run_a_substitute_system() {
     // Ten instructions more.
     let begins = "    immed[n, TURNS]\n";
     let slower = COUNT.replace(
         begins,
         &(begins.to_owned() + &"    alu[n, n, +, 0]\n".repeat(10)),
     );
-    let dir = bench()
+    let dir = sweep_dir()
         .with("slower.uc", slower)
         .with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
     let measured = |arguments: &str| -> f64 {
@@ -359,8 +359,8 @@ fn a_study_runs_another_system_in_the_place_of_its_own() {
 }
 
 #[test]
-fn a_study_lists_its_parts_and_is_copied() {
-    let dir = bench().with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
+fn study_lists_its_parts_and_can_be_exported() {
+    let dir = sweep_dir().with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
     dir.npsim("reproduce study.toml --list")
         .expect(0, &["T-1", "value", "right", "count", "sweep"]);
     dir.npsim("reproduce study.toml count")
@@ -378,7 +378,7 @@ fn a_study_lists_its_parts_and_is_copied() {
 #[test]
 fn rows_of_a_study_take_two_lines() {
     let long = STUDY_ROWS.replace("\"right\"", &format!("{:?}", "what is long ".repeat(12)));
-    let dir = bench().with("study.toml", format!("{SWEEP}{long}"));
+    let dir = sweep_dir().with("study.toml", format!("{SWEEP}{long}"));
     let done = dir
         .npsim("reproduce study.toml")
         .expect(0, &["published 217", "here 217"]);
@@ -407,9 +407,9 @@ fn rows_of_a_study_take_two_lines() {
 }
 
 #[test]
-fn a_part_of_a_study_leaves_the_whole_as_it_is() {
+fn partial_study_leaves_full_results_unchanged() {
     let quick = SWEEP.replace("values = [10", "quick = [100]\nvalues = [10");
-    let dir = bench().with("study.toml", format!("{quick}{STUDY_ROWS}"));
+    let dir = sweep_dir().with("study.toml", format!("{quick}{STUDY_ROWS}"));
     dir.npsim("reproduce study.toml").expect(0, &[]);
     let before = dir.read("npsim-results/turns/results.json");
     dir.npsim("reproduce study.toml T-1 --quick")
@@ -423,9 +423,9 @@ fn a_part_of_a_study_leaves_the_whole_as_it_is() {
 }
 
 #[test]
-fn a_part_of_a_study_tells_gaps_of_what_was_asked() {
+fn partial_study_reports_only_its_gaps() {
     let other = "[metric.other]\nmeasure = \"count\"\nof = [\"nothing\"]\n";
-    let dir = bench().with("study.toml", format!("{SWEEP}{STUDY_ROWS}{other}"));
+    let dir = sweep_dir().with("study.toml", format!("{SWEEP}{STUDY_ROWS}{other}"));
     let part = dir.npsim("reproduce study.toml T-1").expect(0, &[]);
     assert!(!part.err.contains("note:"), "{}", part.err);
     let said = "note: `other` has no value at 3 points, first in \"count\" at turns 10:";
@@ -434,7 +434,7 @@ fn a_part_of_a_study_tells_gaps_of_what_was_asked() {
 
 #[test]
 fn settings_reach_the_run_and_its_stats() {
-    let dir = bench();
+    let dir = sweep_dir();
     dir.npsim("run count.uc --until 20us --set define.TURNS=7 --set media.element_size=128 --stats a.json -q")
         .expect(0, &[]);
     let stats = |name: &str| -> serde_json::Value {

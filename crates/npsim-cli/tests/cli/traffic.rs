@@ -14,7 +14,7 @@ fn stats(dir: &Dir, name: &str) -> Value {
 }
 
 #[test]
-fn a_capture_of_a_load_gives_the_run_of_the_load() {
+fn capture_of_a_load_reproduces_its_run() {
     let forward = forwarder();
     let dir = Dir::new();
     for (load, trace) in [
@@ -100,7 +100,7 @@ fn with_load(table: &str) -> Dir {
 }
 
 #[test]
-fn the_load_of_a_project_comes_unless_something_else_does() {
+fn project_load_applies_unless_overridden() {
     let dir = with_load(TABLE);
     dir.npsim("run . --stats out.json").expect(
         0,
@@ -135,7 +135,7 @@ fn the_load_of_a_project_comes_unless_something_else_does() {
 }
 
 #[test]
-fn mistakes_in_the_table_have_their_place() {
+fn errors_in_the_load_table_have_a_location() {
     for (line, what) in [
         ("rate = 1.5", "more than the lines carry"),
         ("rat = 1", "there is no key `rat`"),
@@ -150,7 +150,7 @@ fn mistakes_in_the_table_have_their_place() {
 }
 
 #[test]
-fn traffic_that_cannot_be_asked_for_is_refused() {
+fn invalid_traffic_options_are_refused() {
     let dir = with_load("").with("in.pcap", "");
     for option in [
         "--load 1",

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use crate::harness::{Dir, LOOP};
 
 #[test]
-fn help_teaches() {
+fn help_shows_usage_and_examples() {
     let dir = Dir::new();
     dir.npsim("--help").expect(
         0,
@@ -55,7 +55,7 @@ fn manual_page_of_a_command_is_shown() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn usage_errors_exit_with_2() {
     let dir = Dir::new().with("a.uc", LOOP);
     dir.npsim("").expect(2, &["Usage"]);
     dir.npsim("walk").expect(2, &["unrecognized subcommand"]);
@@ -74,7 +74,7 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
-fn measurements_are_json_too() {
+fn measurements_are_available_as_json() {
     let dir = Dir::new();
     let measured = |what: &str| -> serde_json::Value {
         let run = dir.npsim(&format!("chip ixp2400 {what} --format json"));
@@ -165,7 +165,7 @@ fn lists_checks_chips_and_pages() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn early_closed_pipe_is_no_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_npsim"))
         .args(["isa", "--all"])
         .stdout(Stdio::piped())

@@ -7,17 +7,17 @@ use npsim_asm::{Includes, Options, codes};
 
 use crate::harness::root;
 
-struct One(String);
+struct SingleText(String);
 
-impl Includes for One {
+impl Includes for SingleText {
     fn load(&self, name: &str, _: Option<&str>) -> Result<(String, String), String> {
         Ok((name.to_owned(), self.0.clone()))
     }
 }
 
 /// The codes of the assembler's messages for a text.
-fn said(text: &str) -> Vec<&'static str> {
-    let assembly = npsim_asm::assemble("t.uc", &One(text.to_owned()), &Options::default());
+fn diagnostic_codes(text: &str) -> Vec<&'static str> {
+    let assembly = npsim_asm::assemble("t.uc", &SingleText(text.to_owned()), &Options::default());
     assembly
         .diagnostics
         .iter()
@@ -26,20 +26,20 @@ fn said(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_word_of_the_preprocessor_is_in_the_list() {
+fn listed_preprocessor_words_are_known_to_the_assembler() {
     for word in PREPROCESSOR {
-        let codes = said(&format!("{}\n", word.name));
+        let codes = diagnostic_codes(&format!("{}\n", word.name));
         assert!(!codes.contains(&codes::UNKNOWN_DIRECTIVE), "{}", word.name);
     }
     for word in FUNCTIONS {
-        let codes = said(&format!("#if {}(1)\n#endif\n", word.name));
+        let codes = diagnostic_codes(&format!("#if {}(1)\n#endif\n", word.name));
         assert!(!codes.contains(&codes::UNKNOWN_FUNCTION), "{}", word.name);
     }
-    assert!(said("#if nofunction(1)\n#endif\n").contains(&codes::UNKNOWN_FUNCTION));
+    assert!(diagnostic_codes("#if nofunction(1)\n#endif\n").contains(&codes::UNKNOWN_FUNCTION));
 }
 
 #[test]
-fn generated_files_are_those_of_the_tables() {
+fn generated_files_are_up_to_date() {
     for (name, text) in npsim_cli::generated::files() {
         let path = root().join(&name);
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
@@ -51,7 +51,7 @@ fn generated_files_are_those_of_the_tables() {
 }
 
 #[test]
-fn the_grammar_is_json_that_knows_all_mnemonics() {
+fn grammar_contains_all_mnemonics() {
     let (_, text) = &npsim_cli::generated::files()[0];
     let grammar: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let patterns = grammar["patterns"].as_array().expect("a list");
@@ -70,7 +70,7 @@ fn the_grammar_is_json_that_knows_all_mnemonics() {
 }
 
 #[test]
-fn the_pages_name_every_word() {
+fn pages_mention_every_word() {
     let read =
         |name: &str| std::fs::read_to_string(root().join("docs/src").join(name)).expect("a page");
     let pages = ["language.md", "registers-and-signals.md", "macros.md"]
@@ -87,7 +87,7 @@ fn the_pages_name_every_word() {
 }
 
 #[test]
-fn the_page_of_messages_names_every_field() {
+fn messages_page_documents_every_field() {
     fn keys(value: &serde_json::Value, found: &mut BTreeSet<String>) {
         match value {
             serde_json::Value::Object(fields) => {
@@ -101,7 +101,7 @@ fn the_page_of_messages_names_every_field() {
         }
     }
     let text = "#macro m()\n alu[x, y, +, 1]\n#endm\nm()\n.begn\n";
-    let assembly = npsim_asm::assemble("t.uc", &One(text.to_owned()), &Options::default());
+    let assembly = npsim_asm::assemble("t.uc", &SingleText(text.to_owned()), &Options::default());
     let mut found = BTreeSet::new();
     for diagnostic in &assembly.diagnostics {
         let message = npsim::messages::DiagnosticMessage::new(diagnostic, &assembly.sources, "");
@@ -129,7 +129,7 @@ fn the_examples_of_the_pages_assemble() {
         assert!(!examples.is_empty(), "{page}");
         for example in examples {
             let assembly =
-                npsim_asm::assemble("t.uc", &One(example.to_owned()), &Options::default());
+                npsim_asm::assemble("t.uc", &SingleText(example.to_owned()), &Options::default());
             let wrong: Vec<_> = assembly
                 .diagnostics
                 .iter()

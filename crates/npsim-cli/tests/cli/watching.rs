@@ -17,7 +17,7 @@ again#:
 ";
 
 #[test]
-fn a_profile_tells_lines_waits_and_macros() {
+fn profile_shows_lines_and_waits() {
     let dir = Dir::new().with("main.uc", WAITER);
     dir.npsim("run main.uc --until 10us --profile --profile-lines 1")
         .expect(
@@ -35,7 +35,7 @@ fn a_profile_tells_lines_waits_and_macros() {
 }
 
 #[test]
-fn files_are_written_and_kept_apart() {
+fn outputs_are_written_and_path_conflicts_refused() {
     let dir = Dir::new().with("main.uc", WAITER);
     let options = "--profile=p.json --flame f.svg --flame f.txt --flame-waits w.txt --timeline t.json.gz --window 1us..2us";
     dir.npsim(&format!("run main.uc --until 10us --quiet {options}"))
@@ -56,7 +56,7 @@ fn files_are_written_and_kept_apart() {
 }
 
 /// The cycles of all stacks of a flame graph as text.
-fn cycles_of_stacks(flame: &[u8]) -> u64 {
+fn total_stack_cycles(flame: &[u8]) -> u64 {
     let text = str::from_utf8(flame).expect("a text");
     let counts = text.lines().map(|line| line.rsplit(' ').next());
     counts
@@ -65,7 +65,7 @@ fn cycles_of_stacks(flame: &[u8]) -> u64 {
 }
 
 #[test]
-fn flame_graphs_have_all_cycles_of_the_profile() {
+fn flame_graphs_account_for_all_profiled_cycles() {
     let dir = Dir::new();
     let root = root();
     let root = root.display();
@@ -78,7 +78,7 @@ fn flame_graphs_have_all_cycles_of_the_profile() {
     let microengines = profile["microengines"].as_array().expect("a list");
     let cycles = profile["cycles"].as_u64().expect("a number");
     assert_eq!(
-        cycles_of_stacks(&dir.read("f.txt")),
+        total_stack_cycles(&dir.read("f.txt")),
         cycles * microengines.len() as u64
     );
     let contexts = { microengines.iter() }
@@ -88,11 +88,11 @@ fn flame_graphs_have_all_cycles_of_the_profile() {
         .map(|cycles| cycles.as_u64().expect("a number"))
         .sum();
     assert!(waited > 0);
-    assert_eq!(cycles_of_stacks(&dir.read("w.txt")), waited);
+    assert_eq!(total_stack_cycles(&dir.read("w.txt")), waited);
 }
 
 #[test]
-fn watching_twice_gives_the_same_bytes() {
+fn repeated_observation_gives_identical_files() {
     let dir = Dir::new().with("main.uc", WAITER);
     for n in ["1", "2"] {
         dir.npsim(&format!(
@@ -129,7 +129,7 @@ fn wrong_values_are_usage_errors() {
 }
 
 #[test]
-fn a_window_behind_the_end_of_the_run_is_told() {
+fn window_past_the_end_of_the_run_is_reported() {
     let dir = Dir::new().with("main.uc", LOOP);
     let said = "note: the timeline is empty: the run was over at cycle 600, and --window begins at cycle 3,000";
     dir.npsim("run main.uc --until 1us --quiet --timeline t.json --window 5us..6us")
@@ -139,7 +139,7 @@ fn a_window_behind_the_end_of_the_run_is_told() {
 }
 
 #[test]
-fn a_fault_is_told_and_what_was_seen_is_written() {
+fn observations_before_a_fault_are_written() {
     let text = ".reg n m\n    immed[n, 1]\n    alu[n, n, +, m]\nend#:\n    br[end#]\n";
     let dir = Dir::new().with("main.uc", text);
     dir.npsim("run main.uc --until 1us --profile=p.json --timeline t.json")

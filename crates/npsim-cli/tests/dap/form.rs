@@ -167,7 +167,7 @@ const EVENTS: &[(&str, &[&str])] = &[
     ("output", &["output:str", "category:?str"]),
 ];
 
-fn is(value: &Value, kind: &str) -> bool {
+fn has_type(value: &Value, kind: &str) -> bool {
     match kind {
         "int" => value.is_i64() || value.is_u64(),
         "str" => value.is_string(),
@@ -193,7 +193,7 @@ fn walk(value: &Value, path: &str, kind: &str, optional: bool, whole: &Value) {
     };
     let each = |inner: &Value| {
         if rest.is_empty() {
-            assert!(is(inner, kind), "`{path}` is no {kind}: {whole}");
+            assert!(has_type(inner, kind), "`{path}` is no {kind}: {whole}");
         } else {
             walk(inner, rest, kind, optional, whole);
         }
@@ -208,7 +208,7 @@ fn walk(value: &Value, path: &str, kind: &str, optional: bool, whole: &Value) {
     }
 }
 
-fn body(message: &Value, wanted: &[&str]) {
+fn check_body(message: &Value, wanted: &[&str]) {
     for wanted in wanted {
         let (path, kind) = wanted.split_once(':').unwrap();
         let optional = kind.starts_with('?');
@@ -240,20 +240,26 @@ fn body(message: &Value, wanted: &[&str]) {
 
 /// Panics if a message does not have the form that the protocol requires.
 pub fn check(message: &Value) {
-    assert!(is(&message["seq"], "int"), "{message}");
+    assert!(has_type(&message["seq"], "int"), "{message}");
     match message["type"].as_str() {
         Some("response") => {
-            assert!(is(&message["request_seq"], "int"), "{message}");
-            assert!(is(&message["success"], "bool"), "{message}");
+            assert!(has_type(&message["request_seq"], "int"), "{message}");
+            assert!(has_type(&message["success"], "bool"), "{message}");
             let command = message["command"].as_str().unwrap();
             if message["success"] == false {
-                assert!(is(&message["message"], "str"), "{message}");
-                assert!(is(&message["body"]["error"]["id"], "int"), "{message}");
-                assert!(is(&message["body"]["error"]["format"], "str"), "{message}");
+                assert!(has_type(&message["message"], "str"), "{message}");
+                assert!(
+                    has_type(&message["body"]["error"]["id"], "int"),
+                    "{message}"
+                );
+                assert!(
+                    has_type(&message["body"]["error"]["format"], "str"),
+                    "{message}"
+                );
                 return;
             }
             if let Some((_, wanted)) = RESPONSES.iter().find(|it| it.0 == command) {
-                body(message, wanted);
+                check_body(message, wanted);
             } else {
                 assert!(BARE.contains(&command), "{message}");
                 assert!(message.get("body").is_none(), "{message}");
@@ -262,7 +268,7 @@ pub fn check(message: &Value) {
         Some("event") => {
             let event = message["event"].as_str().unwrap();
             let found = EVENTS.iter().find(|it| it.0 == event);
-            body(message, found.unwrap_or_else(|| panic!("{message}")).1);
+            check_body(message, found.unwrap_or_else(|| panic!("{message}")).1);
         }
         _ => panic!("{message}"),
     }

@@ -29,7 +29,7 @@ fn line(client: &mut Client, thread: i64) -> i64 {
 }
 
 #[test]
-fn a_session_goes_forward_and_back() {
+fn session_runs_forwards_and_backwards() {
     let mut client = Client::new();
     client.launch(wire8());
     let set = client.ask(
@@ -265,7 +265,7 @@ fn a_session_goes_forward_and_back() {
 }
 
 #[test]
-fn data_at_any_address_is_watched_by_its_longword() {
+fn data_breakpoint_watches_the_enclosing_longword() {
     let mut client = Client::new();
     client.launch(wire8());
     client.ask("configurationDone", json!({}));
@@ -318,7 +318,7 @@ fn data_at_any_address_is_watched_by_its_longword() {
 }
 
 #[test]
-fn writes_of_the_client_are_in_the_record() {
+fn client_writes_are_recorded() {
     let mut client = Client::new();
     client.launch(wire8());
     client.ask("configurationDone", json!({}));
@@ -369,7 +369,7 @@ fn writes_of_the_client_are_in_the_record() {
 }
 
 #[test]
-fn a_line_is_gone_to_in_the_future_and_in_the_past() {
+fn goto_reaches_lines_ahead_and_behind() {
     let mut client = Client::new();
     client.launch(wire8());
     client.ask("configurationDone", json!({}));
@@ -413,7 +413,7 @@ fn a_line_is_gone_to_in_the_future_and_in_the_past() {
 }
 
 #[test]
-fn a_fault_is_an_exception_with_its_reasons() {
+fn fault_stops_as_an_exception_with_details() {
     let folder = std::env::temp_dir().join(format!("npsim-dap-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("faulty.uc");
@@ -449,7 +449,7 @@ fn a_fault_is_an_exception_with_its_reasons() {
 }
 
 #[test]
-fn a_search_that_goes_on_is_broken_off() {
+fn running_search_can_be_interrupted() {
     let mut client = Client::new();
     client.launch(json!({
         "program": "microcode/forward", "load": 1, "time": "10s",
@@ -526,7 +526,7 @@ fn refused_launch_says_why() {
 }
 
 #[test]
-fn the_core_is_a_thread_beside_the_contexts() {
+fn core_is_listed_as_a_thread() {
     let mut client = Client::new();
     client.launch(json!({
         "program": "microcode/forward/icmp-c.toml",

@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::wire8;
 
 #[test]
-fn bytes_outside_the_protocol_end_the_adapter_with_a_message() {
+fn malformed_framing_ends_the_adapter_with_a_message() {
     let huge = format!("Content-Length: {}\r\n\r\n{{}}", 1_u64 << 63);
     let endless = vec![b'x'; 1 << 20];
     for (bytes, why) in [
@@ -35,7 +35,7 @@ fn bytes_outside_the_protocol_end_the_adapter_with_a_message() {
 }
 
 #[test]
-fn a_message_that_is_no_request_is_shown_and_the_adapter_lives() {
+fn invalid_request_is_reported_and_the_adapter_continues() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let inside = format!(r#"{{"seq":5,"command":"threads","arguments":{deep}}}"#);
     let bad: [&[u8]; 7] = [
@@ -76,7 +76,7 @@ fn a_message_that_is_no_request_is_shown_and_the_adapter_lives() {
 }
 
 #[test]
-fn numbers_beyond_everything_are_refused() {
+fn out_of_range_numbers_are_refused() {
     let (most, least) = (i64::MAX, i64::MIN);
     let mut client = Client::new();
     client.launch(wire8());

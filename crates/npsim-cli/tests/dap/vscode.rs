@@ -8,7 +8,7 @@ use crate::client::root;
 const TOOLS: &str = "NPSIM_VSCODE";
 
 #[test]
-fn vscode_goes_through_the_tutorials() {
+fn vscode_follows_the_tutorials() {
     if std::env::var_os(TOOLS).is_none() {
         eprintln!("skipped: {TOOLS} names no folder that editors/vscode/test/fetch.sh filled");
         return;

@@ -73,7 +73,7 @@ mod tests {
     use super::FlowOrder;
 
     #[test]
-    fn the_extent_counts_from_the_first_that_overtook() {
+    fn reordering_extent_counts_from_the_first_overtaking_packet() {
         let mut order = FlowOrder::default();
         for _ in 0..7 {
             order.came("a");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn flow_without_packets_inside_is_forgotten() {
+    fn flows_without_packets_in_flight_are_removed() {
         let mut order = FlowOrder::default();
         for number in 0..1000 {
             order.came("a");

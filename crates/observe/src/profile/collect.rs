@@ -21,7 +21,7 @@ use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
 
 /// How an issue slot was spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
+enum SlotUse {
     Issued,
     Aborted,
     Stalled,
@@ -34,7 +34,7 @@ struct SlotRun {
     until: Cycle,
     pc: u16,
     context: u8,
-    spent: Use,
+    spent: SlotUse,
 }
 
 /// A context's present state, with the last signals that have arrived since it began.
@@ -77,7 +77,7 @@ impl Tally {
                 until: 0,
                 pc: 0,
                 context: 0,
-                spent: Use::Stalled,
+                spent: SlotUse::Stalled,
             },
         }
     }
@@ -117,7 +117,7 @@ impl Tally {
 
     #[inline(always)]
     #[allow(clippy::inline_always)] // `spent` is constant in each caller.
-    fn slots(&mut self, context: u8, pc: u16, spent: Use, from: Cycle, until: Cycle) {
+    fn slots(&mut self, context: u8, pc: u16, spent: SlotUse, from: Cycle, until: Cycle) {
         let slots = SlotRun {
             from,
             until,
@@ -136,17 +136,17 @@ impl Tally {
         let pc = usize::from(slots.pc).min(self.words.len() - 1);
         let context = &mut self.contexts[context_index(slots.context)];
         match slots.spent {
-            Use::Issued => {
+            SlotUse::Issued => {
                 let end = (pc + cycles as usize).min(self.words.len());
                 self.issued[pc] += 1;
                 self.issued[end] -= 1;
                 context.issued += cycles;
             }
-            Use::Aborted => {
+            SlotUse::Aborted => {
                 self.words[pc].aborted += cycles;
                 context.aborted += cycles;
             }
-            Use::Stalled => {
+            SlotUse::Stalled => {
                 self.words[pc].stalled += cycles;
                 context.stalled += cycles;
             }
@@ -161,18 +161,18 @@ impl Tally {
         let pc = usize::from(slots.pc).min(self.words.len() - 1);
         let context = &mut self.contexts[context_index(slots.context)];
         match slots.spent {
-            Use::Issued => {
+            SlotUse::Issued => {
                 let last = self.words.len();
                 let from = (pc + left as usize).min(last);
                 self.issued[from] -= 1;
                 self.issued[(from + cycles as usize).min(last)] += 1;
                 context.issued -= cycles;
             }
-            Use::Aborted => {
+            SlotUse::Aborted => {
                 self.words[pc].aborted -= cycles;
                 context.aborted -= cycles;
             }
-            Use::Stalled => {
+            SlotUse::Stalled => {
                 self.words[pc].stalled -= cycles;
                 context.stalled -= cycles;
             }
@@ -236,7 +236,7 @@ impl Tally {
             }
         }
         if let Some((context, pc, since)) = self.held.filter(|held| held.2 < end) {
-            self.slots(context, pc, Use::Stalled, since, end);
+            self.slots(context, pc, SlotUse::Stalled, since, end);
         }
         self.cut(end);
         let mut times = 0;
@@ -277,7 +277,7 @@ fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) ->
         } else {
             came & signals
         };
-        let (cause, issued) = impersonal(cause, me, context);
+        let (cause, issued) = without_issuer(cause, me, context);
         Waited::For {
             signal: woke.trailing_zeros() as u8,
             cause,
@@ -288,7 +288,7 @@ fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) ->
 
 /// A cause without its microengine and context, so that commands of the same kind from any context
 /// count as one; and the instruction of the command if the context issued it itself.
-fn impersonal(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
+fn without_issuer(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
     match cause {
         Cause::Command {
             op,
@@ -391,14 +391,14 @@ impl Observer for Collector {
                 count,
             } => {
                 let until = at + Cycle::from(count);
-                self.tallies[usize::from(me)].slots(context, pc, Use::Issued, at, until);
+                self.tallies[usize::from(me)].slots(context, pc, SlotUse::Issued, at, until);
             }
             TraceEvent::Aborted {
                 me,
                 context,
                 pc,
                 slots,
-            } => self.tallies[usize::from(me)].slots(context, pc, Use::Aborted, at, at + slots),
+            } => self.tallies[usize::from(me)].slots(context, pc, SlotUse::Aborted, at, at + slots),
             TraceEvent::Stalled {
                 me,
                 context,
@@ -407,7 +407,7 @@ impl Observer for Collector {
             } => {
                 let tally = &mut self.tallies[usize::from(me)];
                 tally.held = None;
-                tally.slots(context, pc, Use::Stalled, from, at);
+                tally.slots(context, pc, SlotUse::Stalled, from, at);
             }
             TraceEvent::Held { me, context, pc } => {
                 self.tallies[usize::from(me)].held = Some((context, pc, at));

@@ -62,7 +62,7 @@ mod tests {
     use super::{Moment, VectorClock};
 
     #[test]
-    fn clock_knows_what_it_learned_and_nothing_later() {
+    fn clock_covers_learned_moments_only() {
         let moment = |who, at, known: &VectorClock| Moment {
             who,
             at,

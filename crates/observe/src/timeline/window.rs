@@ -92,7 +92,7 @@ mod tests {
     use super::TimeWindow;
 
     #[test]
-    fn windows_have_bounds_of_their_own_or_the_default() {
+    fn window_bounds_are_given_or_default() {
         let cycles = |text: &str| text.parse::<TimeWindow>().map(|it| it.cycles(600_000_000));
         assert_eq!(cycles("100us..120us"), Ok((60_000, 72_000)));
         assert_eq!(cycles("100us.."), Ok((60_000, 180_000)));

@@ -8,7 +8,7 @@ use npsim_reference::REFERENCE;
 use npsim_session::simulation::Ending;
 use proptest::prelude::*;
 
-use crate::profiles::{is_whole, profile};
+use crate::profiles::{assert_accounted, profile};
 use crate::runs::Run;
 use crate::timelines::Timeline;
 
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(8), ..ProptestConfig::default() })]
 
     #[test]
-    fn counts_profile_and_timeline_end_at_the_cycle_of_a_fault(
+    fn counts_profile_and_timeline_end_at_the_fault(
         pieces in proptest::collection::vec(piece(), 1..10),
         contexts in prop_oneof![Just(4_u8), Just(8)],
         step in 1..5_u8,
@@ -118,7 +118,7 @@ proptest! {
             run = run.on(core);
             let (seen, stats, ending) = profile(&run, Some(1 << 20));
             prop_assert!(matches!(ending, Ending::Fault(_)), "{ending:?} of\n{text}");
-            is_whole(&seen, &stats);
+            assert_accounted(&seen, &stats);
             let timeline = Timeline::of(&run, Some(1 << 20), (0, 1 << 20));
             let counted: u64 = stats.microengines.iter().map(|it| it.instructions).sum();
             prop_assert_eq!(timeline.instructions(), counted, "of\n{}", text);

@@ -40,7 +40,7 @@ fn log(run: &Run, until: Option<u64>, pause: Cycle) -> Vec<(Cycle, TraceEvent)> 
 }
 
 #[test]
-fn events_are_in_order_of_cycles_and_ranks() {
+fn events_are_ordered_by_cycle_and_rank() {
     let (crowd, _folder) = Run::source(&crowd(), "0-3");
     let runs = [
         (Run::forwarder(), Some(150_000)),
@@ -58,14 +58,14 @@ fn events_are_in_order_of_cycles_and_ranks() {
 }
 
 #[test]
-fn pauses_do_not_show_in_what_is_seen() {
+fn pauses_do_not_affect_observed_events() {
     let run = Run::forwarder();
     let whole = log(&run, Some(40_000), Cycle::MAX);
     assert!(log(&run, Some(40_000), 777) == whole);
 }
 
 #[test]
-fn several_observers_see_the_same_and_none_costs_nothing() {
+fn all_observers_see_the_same_events() {
     let run = Run::forwarder();
     let (mut one, mut other) = (Log::default(), Log::default());
     let mut both = Watchers::new();
@@ -79,7 +79,7 @@ fn several_observers_see_the_same_and_none_costs_nothing() {
 
 /// Every cycle of the picture belongs to one state of each context; what is drawn
 /// over it lies within.
-fn is_whole(lanes: &ContextLanes, microengines: u8) {
+fn assert_whole(lanes: &ContextLanes, microengines: u8) {
     assert_eq!(lanes.until() - lanes.from(), LENGTH);
     for (me, context) in (0..microengines).flat_map(|me| (0..8).map(move |c| (me, c))) {
         let over = [Activity::Aborted, Activity::Stalled];
@@ -96,7 +96,7 @@ fn is_whole(lanes: &ContextLanes, microengines: u8) {
 }
 
 #[test]
-fn the_moments_of_a_run_are_kept_as_it_goes() {
+fn notable_moments_are_captured_during_the_run() {
     let run = Run::forwarder();
     let mut simulation = run.simulation(None);
     let wanted = ObserverConfig::default().and_report();
@@ -119,13 +119,13 @@ fn the_moments_of_a_run_are_kept_as_it_goes() {
     let count = simulation.chip().microengines().len() as u8;
     let end = moments.end.expect("an end");
     assert_eq!(end.until(), simulation.now());
-    is_whole(&loss, count);
-    is_whole(&end, count);
+    assert_whole(&loss, count);
+    assert_whole(&end, count);
     let (_, fullest) = moments.fullest.expect("something fills up");
-    is_whole(&fullest, count);
+    assert_whole(&fullest, count);
     assert!((4..=32).contains(&moments.spread.len()));
     for pair in moments.spread.windows(2) {
         assert!(pair[0].1.from() < pair[1].1.from() && pair[0].0 <= pair[1].0);
-        is_whole(&pair[1].1, count);
+        assert_whole(&pair[1].1, count);
     }
 }

@@ -19,7 +19,7 @@ pub fn profile(run: &Run, until: Option<u64>) -> (Profile, Stats, Ending) {
 
 /// Every cycle of a microengine and of each context is spent on one thing, in agreement with the
 /// chip's own counts.
-pub fn is_whole(profile: &Profile, stats: &Stats) {
+pub fn assert_accounted(profile: &Profile, stats: &Stats) {
     assert_eq!(profile.cycles, stats.cycles);
     for me in &profile.microengines {
         let index = me.index;
@@ -69,37 +69,37 @@ pub fn is_whole(profile: &Profile, stats: &Stats) {
 }
 
 #[test]
-fn the_forwarder_is_accounted_for_whenever_it_is_stopped() {
+fn forwarder_profile_accounts_for_every_cycle_at_any_stop() {
     let run = Run::forwarder();
     let (whole, stats, ending) = profile(&run, None);
     assert_eq!(ending, Ending::Drained);
-    is_whole(&whole, &stats);
+    assert_accounted(&whole, &stats);
     assert!(whole.packets > 1000, "{}", whole.packets);
     for until in (0..40).map(|n| 1 + n * n * 31 + n) {
         let (part, stats, _) = profile(&run, Some(until));
-        is_whole(&part, &stats);
+        assert_accounted(&part, &stats);
     }
 }
 
 #[test]
-fn the_larger_chip_is_accounted_for() {
+fn ixp2800_profile_accounts_for_every_cycle() {
     let run = Run::forwarder_on_2800();
     let (whole, stats, _) = profile(&run, None);
-    is_whole(&whole, &stats);
+    assert_accounted(&whole, &stats);
     assert!(whole.packets > 100, "{}", whole.packets);
     for until in [1, 77_777, 333_331] {
         let (part, stats, _) = profile(&run, Some(until));
-        is_whole(&part, &stats);
+        assert_accounted(&part, &stats);
     }
 }
 
 #[test]
-fn stalls_and_defer_slots_are_accounted_for_whenever_they_are_cut() {
+fn stalls_and_defer_slots_are_accounted_for_at_any_stop() {
     let (run, _folder) = Run::source(&crowd(), "0-3");
     let mut stalled = 0;
     for until in (2000..2100).chain([20_000, 20_001]) {
         let (part, stats, _) = profile(&run, Some(until));
-        is_whole(&part, &stats);
+        assert_accounted(&part, &stats);
         stalled += part
             .microengines
             .iter()
@@ -110,7 +110,7 @@ fn stalls_and_defer_slots_are_accounted_for_whenever_they_are_cut() {
 }
 
 #[test]
-fn a_fault_cuts_what_ran_ahead_of_it() {
+fn profile_excludes_cycles_after_a_fault() {
     // One microengine runs for itself while the other reads before it writes.
     let text = "\
 .reg n x never
@@ -138,7 +138,7 @@ ahead#:
 }
 
 #[test]
-fn macros_have_the_cycles_of_those_within() {
+fn macro_cycles_include_nested_macros() {
     let (run, _folder) = Run::source(&crowd(), "0");
     let (part, _, _) = profile(&run, Some(20_000));
     let stages = stages(&part);
@@ -166,7 +166,7 @@ fn macros_have_the_cycles_of_those_within() {
 }
 
 #[test]
-fn the_file_is_the_same_each_time_and_the_run_too() {
+fn profile_is_repeatable_and_does_not_affect_the_run() {
     let run = Run::forwarder();
     let (one, with, _) = profile(&run, Some(300_000));
     let (other, ..) = profile(&run, Some(300_000));

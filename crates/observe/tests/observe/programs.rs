@@ -15,7 +15,7 @@ const STEP: u64 = 797;
 /// A function's own time, and the number of its calls.
 type Functions = BTreeMap<String, (ProgramSpent, u64)>;
 
-fn goes_on(run: &Run, simulation: &mut Simulation, collector: &mut Collector, pause: u64) {
+fn advance(run: &Run, simulation: &mut Simulation, collector: &mut Collector, pause: u64) {
     let mut progress = |_, _: &_| ControlFlow::Continue(());
     let _ = simulation.run_to(pause, &mut run.links(), collector, &mut progress);
 }
@@ -32,12 +32,12 @@ fn functions(collector: Collector, end: u64) -> Functions {
 fn whole(run: &Run) -> Functions {
     let mut simulation = run.simulation(Some(END));
     let mut collector = Collector::new(simulation.chip());
-    goes_on(run, &mut simulation, &mut collector, END);
+    advance(run, &mut simulation, &mut collector, END);
     functions(collector, simulation.now())
 }
 
 #[test]
-fn a_run_in_steps_has_the_functions_of_one_run_through() {
+fn stepped_run_gives_the_same_function_profile() {
     for program in ["calls", "thumb"] {
         let (run, _folder) = Run::core_program(program);
         let whole = whole(&run);
@@ -45,7 +45,7 @@ fn a_run_in_steps_has_the_functions_of_one_run_through() {
         let mut simulation = run.simulation(Some(END));
         let mut collector = Collector::new(simulation.chip());
         for pause in (STEP..END).step_by(STEP as usize).chain([END]) {
-            goes_on(&run, &mut simulation, &mut collector, pause);
+            advance(&run, &mut simulation, &mut collector, pause);
         }
         let steps = functions(collector, simulation.now());
         assert_eq!(steps, whole, "{program}");

@@ -41,11 +41,11 @@ impl<O: Observer> Observer for Counted<O> {
 }
 
 /// An observer that gets the events of every period.
-struct Told<O>(O);
+struct EveryPeriod<O>(O);
 
-impl<O> Sampler for Told<O> {}
+impl<O> Sampler for EveryPeriod<O> {}
 
-impl<O: Observer> Observer for Told<O> {
+impl<O: Observer> Observer for EveryPeriod<O> {
     fn wants(&self) -> Kinds {
         self.0.wants()
     }
@@ -68,17 +68,20 @@ fn watched<W: Watcher>(run: &Run, until: Cycle, with: impl FnOnce(&Chip) -> W) -
 
 /// An observer's results for silence are the same whether it gets each period's events or none, and it gets hardly more
 /// events of a long one than of a short one.
-fn assert_summed_up<O: Observer>(
+fn assert_summarised<O: Observer>(
     system: &str,
     with: impl Fn(&Chip) -> O,
     made_of: impl Fn(O, Cycle) -> String,
 ) {
     let run = Run::idle(system);
     for until in [3_000_000, 3_000_001, 30_123_457] {
-        let (told, end) = watched(&run, until, |chip| Told(with(chip)));
+        let (every_period, end) = watched(&run, until, |chip| EveryPeriod(with(chip)));
         let (own, _) = watched(&run, until, |chip| Counted(with(chip), 0));
-        let (told, own) = (made_of(told.0, end), made_of(own.0, end));
-        assert!(told == own, "{system}, {until}:\n{told}\n{own}");
+        let (every_period, own) = (made_of(every_period.0, end), made_of(own.0, end));
+        assert!(
+            every_period == own,
+            "{system}, {until}:\n{every_period}\n{own}"
+        );
     }
     let seen = |until| watched(&run, until, |chip| Counted(with(chip), 0)).0.1;
     let (short, long) = (seen(30_000_000), seen(30_000_000_000));
@@ -89,47 +92,47 @@ fn assert_summed_up<O: Observer>(
 }
 
 #[test]
-fn silence_is_summed_up_for_a_profile() {
+fn silence_is_summarised_for_profiles() {
     for system in ["forward", "router"] {
-        assert_summed_up(system, Collector::new, |it, end| {
+        assert_summarised(system, Collector::new, |it, end| {
             format!("{:?}", it.finish(end))
         });
     }
 }
 
 #[test]
-fn silence_is_summed_up_for_the_flow_of_work() {
-    assert_summed_up("router", |_| TrafficFlow::new(), |it, _| format!("{it:?}"));
+fn silence_is_summarised_for_traffic_flow() {
+    assert_summarised("router", |_| TrafficFlow::new(), |it, _| format!("{it:?}"));
 }
 
 #[test]
-fn silence_is_summed_up_for_serial_sections() {
-    assert_summed_up("router", SerialSections::new, |it, end| {
+fn silence_is_summarised_for_serial_sections() {
+    assert_summarised("router", SerialSections::new, |it, end| {
         let parts = [(0, end), (0, end / 3), (end / 2, end), (end / 9 * 8, end)];
         format!("{:?}", parts.map(|(from, to)| it.between(from, to)))
     });
 }
 
 #[test]
-fn silence_is_summed_up_for_the_end_of_lanes() {
-    assert_summed_up("router", ContextRecorder::new, |it, end| {
+fn silence_is_summarised_for_context_lanes() {
+    assert_summarised("router", ContextRecorder::new, |it, end| {
         format!("{:?}", it.finish(end))
     });
 }
 
 #[test]
-fn silence_is_summed_up_for_packets() {
+fn silence_is_summarised_for_packets() {
     let rows = |chip: &Chip| PacketRows::new(CsvRows::new(Vec::new()), chip, Flows::default());
-    assert_summed_up("router", rows, |it, _| format!("{:?}", it.finish()));
+    assert_summarised("router", rows, |it, _| format!("{:?}", it.finish()));
     let stations = |chip: &Chip| Stations::new(chip, 0, &[]);
-    assert_summed_up("forward", stations, |it, _| format!("{:?}", it.finish()));
+    assert_summarised("forward", stations, |it, _| format!("{:?}", it.finish()));
 }
 
 #[test]
-fn silence_is_summed_up_around_the_window_of_a_timeline() {
+fn silence_is_summarised_around_a_timeline_window() {
     for window in [(0, 50_000), (2_500_000, 2_600_000), (2_900_000, 3_100_000)] {
         let recorder = |chip: &Chip| Recorder::new(Vec::new(), "test", chip, window);
-        assert_summed_up("forward", recorder, |it, end| {
+        assert_summarised("forward", recorder, |it, end| {
             String::from_utf8(it.finish(end).unwrap()).unwrap()
         });
     }

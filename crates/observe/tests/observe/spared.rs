@@ -22,7 +22,7 @@ impl<O: Observer> Observer for Unspared<O> {
 }
 
 #[test]
-fn a_timeline_needs_little_of_what_follows_its_window() {
+fn timeline_skips_events_after_its_window() {
     let (crowd, _folder) = Run::source(&crowd(), "0-3");
     let runs = [
         (Run::forwarder(), 60_000),
@@ -52,7 +52,7 @@ fn a_timeline_needs_little_of_what_follows_its_window() {
 }
 
 #[test]
-fn a_profile_needs_no_order() {
+fn profile_does_not_need_ordered_events() {
     let (crowd, _folder) = Run::source(&crowd(), "0-3");
     let runs = [
         (Run::forwarder(), 60_000),

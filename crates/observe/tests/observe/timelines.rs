@@ -194,7 +194,7 @@ fn ns(cycle: u64) -> u64 {
 }
 
 #[test]
-fn the_forwarder_makes_a_timeline() {
+fn forwarder_timeline_has_expected_tracks_and_counters() {
     let run = Run::forwarder();
     let window = (90_000, 120_000);
     let timeline = Timeline::of(&run, None, window);
@@ -239,7 +239,7 @@ fn the_forwarder_makes_a_timeline() {
 }
 
 #[test]
-fn packets_go_from_line_to_line_over_contexts_of_two_microengines() {
+fn packet_flow_arrows_cross_two_microengines() {
     let run = Run::forwarder();
     let timeline = Timeline::of(&run, Some(60_000), (0, 60_000));
     let names = timeline.names("thread_name");
@@ -261,7 +261,7 @@ fn packets_go_from_line_to_line_over_contexts_of_two_microengines() {
 }
 
 #[test]
-fn states_are_as_long_as_the_profile_says() {
+fn timeline_state_durations_match_the_profile() {
     let (run, _folder) = Run::source(&crowd(), "0-2");
     let end = 12_000;
     let timeline = Timeline::of(&run, Some(end), (0, u64::MAX));

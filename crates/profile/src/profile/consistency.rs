@@ -29,7 +29,7 @@ impl Profile {
             (
                 "scratch.atomic",
                 self.scratch_atomic(),
-                self.scratch_write() + self.carriage(1),
+                self.scratch_write() + self.transfer_cycles(1),
             ),
             ("scratch.ring_get", self.scratch_ring_get(), self.path(1)),
             ("scratch.ring_put", self.scratch_ring_put(), self.path(1)),
@@ -38,14 +38,14 @@ impl Profile {
             (
                 "sram.atomic",
                 self.sram_atomic(),
-                self.sram_write() + self.carriage(1),
+                self.sram_write() + self.transfer_cycles(1),
             ),
             ("sram.dequeue", self.sram_dequeue(), self.path(1)),
             ("sram.ring_get", self.sram_ring_get(), self.path(1)),
             (
                 "sram.ring_put",
                 self.sram_ring_put(),
-                self.sram_write() + self.carriage(1),
+                self.sram_write() + self.transfer_cycles(1),
             ),
             ("sram.csr", self.sram_csr(), self.path(1)),
             ("dram.read", self.dram_read(), self.path(2) + dram_access),
@@ -59,7 +59,7 @@ impl Profile {
             (
                 "hash.one",
                 self.hash_one(),
-                self.path(2) + array + self.carriage(2),
+                self.path(2) + array + self.transfer_cycles(2),
             ),
             ("msf.read", self.msf_read(), self.path(1)),
             ("msf.write", self.msf_write(), self.path(1)),

@@ -94,7 +94,7 @@ mod tests {
     use super::Profile;
 
     #[test]
-    fn a_chip_is_the_same_on_every_board() {
+    fn chip_fingerprint_is_independent_of_the_board() {
         let plain = Profile::load("ixp2400").unwrap();
         let board = crate::Board::text("enp-2611").unwrap();
         let mounted = Profile::from_board_toml(board).unwrap();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn chips_of_two_generations_differ() {
+    fn fingerprints_differ_by_generation() {
         let newer = Profile::text("ixp2400").unwrap();
         let older = newer.replace("generation = \"MEv2\"", "generation = \"MEv1\"");
         let [newer, older] = [newer, &older].map(|text| Profile::from_toml(text).unwrap());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn chips_of_two_media_buses_differ() {
+    fn fingerprints_differ_by_media_bus() {
         let on = |bus: &str| {
             let texts = [
                 Profile::text("ixp2800"),

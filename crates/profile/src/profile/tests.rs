@@ -23,7 +23,7 @@ fn the_ixp2400_is_complete() {
 
 /// The assembler, which does not know the chip, warns according to the table's figure.
 #[test]
-fn index_registers_are_as_late_as_the_instruction_table_says() {
+fn index_register_latency_matches_the_instruction_table() {
     for name in ["ixp2400", "ixp2800"] {
         let profile = Profile::load(name).unwrap();
         assert_eq!(profile.lm_addr_gap(), npsim_isa::csr::INDEX_GAP, "{name}");
@@ -32,7 +32,7 @@ fn index_registers_are_as_late_as_the_instruction_table_says() {
 }
 
 #[test]
-fn every_unit_of_measure_and_basis_is_kept() {
+fn parameters_keep_their_unit_and_basis() {
     let profile = Profile::load("ixp2400").unwrap();
     let read = profile
         .parameters()
@@ -56,7 +56,7 @@ fn every_unit_of_measure_and_basis_is_kept() {
 /// Another chip for studies made with the vendor's simulator: it differs only in the two latencies
 /// that ixp2400 fits to a board and those derived from them.
 #[test]
-fn the_chip_that_is_not_fitted_differs_in_its_memories_only() {
+fn uncalibrated_chip_differs_only_in_memory_latencies() {
     let (fitted, recalled) = (
         Profile::load("ixp2400").unwrap(),
         Profile::load("ixp2400-sdk").unwrap(),
@@ -125,7 +125,7 @@ fn a_chip_extends_a_built_in_one() {
 }
 
 #[test]
-fn an_unknown_name_lists_the_known() {
+fn unknown_chip_error_lists_known_chips() {
     let error = Profile::load("ixp1200").unwrap_err().to_string();
     assert!(
         error.contains("ixp1200") && error.contains("ixp2400"),
@@ -134,7 +134,7 @@ fn an_unknown_name_lists_the_known() {
 }
 
 #[test]
-fn every_parameter_is_missed_by_name() {
+fn missing_parameters_are_reported_by_name() {
     for (chip, board) in [("ixp2400", "enp-2611"), ("ixp2800", "ixp2800-6g")] {
         let (chip, board) = (Profile::text(chip).unwrap(), Board::text(board).unwrap());
         for schema in &SCHEMA {
@@ -161,7 +161,7 @@ fn every_parameter_is_missed_by_name() {
 }
 
 #[test]
-fn every_parameter_refuses_a_value_beyond_its_range() {
+fn every_parameter_refuses_out_of_range_values() {
     let profile = Profile::load("ixp2800").unwrap();
     for schema in &SCHEMA {
         let key = format!("`{}.{}`", schema.group, schema.name);
@@ -194,7 +194,7 @@ fn every_parameter_refuses_a_value_beyond_its_range() {
 }
 
 #[test]
-fn numbers_must_go_together() {
+fn inconsistent_numbers_are_refused() {
     let refused = |profile: &str, group: &str, name: &str, value: u64| {
         let profile = Profile::load(profile).unwrap();
         profile.with(group, name, value).unwrap_err().to_string()
@@ -299,7 +299,7 @@ fn the_ixp2800_is_complete() {
 }
 
 #[test]
-fn only_the_reads_of_the_ixp2400_are_calibrated() {
+fn only_ixp2400_read_latencies_are_calibrated() {
     for name in Board::names() {
         let profile = Profile::load_board(name).unwrap();
         assert_eq!(profile.board().name, name);
@@ -317,7 +317,7 @@ fn only_the_reads_of_the_ixp2400_are_calibrated() {
 }
 
 #[test]
-fn attached_logic_is_the_same_beside_every_chip() {
+fn attached_logic_is_the_same_for_every_chip() {
     let feedback = |name: &str| {
         let profile = Profile::load(name).unwrap();
         let group = profile.parameters().filter(|p| p.group == "feedback");
@@ -347,7 +347,7 @@ fn attached_logic_is_the_same_beside_every_chip() {
 }
 
 #[test]
-fn a_board_brings_ports_and_memory() {
+fn board_defines_ports_and_memory() {
     let board = Profile::load_board("enp-2611").unwrap();
     assert_eq!((board.name(), board.board().ports.len()), ("ixp2400", 3));
     assert_eq!(board.sram_channel_bytes(), 4 << 20);
@@ -363,7 +363,7 @@ fn a_board_brings_ports_and_memory() {
 }
 
 #[test]
-fn a_chip_and_a_board_must_belong_together() {
+fn mismatched_chip_and_board_are_refused() {
     let refused =
         |chip: &str, board: &str| Profile::from_texts(chip, board).unwrap_err().to_string();
     let enp = Board::text("enp-2611").unwrap();
@@ -393,7 +393,7 @@ fn a_chip_and_a_board_must_belong_together() {
 }
 
 #[test]
-fn numbers_stand_in_the_file_of_what_they_describe() {
+fn parameters_in_the_wrong_file_are_refused() {
     let enp = Board::text("enp-2611").unwrap();
     let clock = "[clock]\nmedia_mhz = { value = 104, unit = \"MHz\", source = \"x\" }";
     let error = Profile::from_texts(&text().replace("[clock]", clock), enp).unwrap_err();
@@ -410,7 +410,7 @@ fn numbers_stand_in_the_file_of_what_they_describe() {
 }
 
 #[test]
-fn a_ports_rate_is_checked_like_a_parameter() {
+fn port_rate_is_checked_like_a_parameter() {
     let enp = Board::text("enp-2611").unwrap();
     let rate = "rate = { value = 1000, unit = \"Mbit/s\", source";
     for (with, why) in [
@@ -441,7 +441,7 @@ fn a_ports_rate_is_checked_like_a_parameter() {
 }
 
 #[test]
-fn the_fingerprint_changes_with_what_a_run_depends_on_and_with_nothing_else() {
+fn fingerprint_depends_only_on_what_affects_a_run() {
     let print = |profile: Result<Profile, ProfileError>| profile.unwrap().fingerprint();
     let enp = Board::text("enp-2611").unwrap();
     let base = print(Profile::load_board("enp-2611"));
@@ -497,7 +497,7 @@ fn an_unknown_parameter_or_group_is_refused() {
 }
 
 #[test]
-fn a_number_without_a_foundation_is_refused() {
+fn parameter_without_provenance_is_refused() {
     let bare = text().replace(
         "me_mhz = { value = 600, unit = \"MHz\", provenance = \"likely\", basis =",
         "me_mhz = { value = 600, unit = \"MHz\", why =",
@@ -545,7 +545,7 @@ fn ranges_and_units_are_checked() {
 }
 
 #[test]
-fn no_text_panics_the_loader() {
+fn malformed_profiles_are_refused_without_panic() {
     for bad in [
         "",
         "name = 3",

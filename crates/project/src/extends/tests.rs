@@ -37,7 +37,7 @@ fn value(project: &Project, name: &str) -> Option<String> {
 }
 
 #[test]
-fn entries_go_by_their_name_and_tables_key_by_key() {
+fn named_entries_and_tables_are_merged() {
     let base = format!(
         "# the base\nname = \"base\"\nchip.profile = \"ixp2400\"\ninclude = [\"lib\"] # ours\n{ME}define = {{ A = 1, B = 2 }} # names\n\
          [[port]]\nrate = \"1Gbps\"\n[[port]]\nrate = \"100Mbps\"\n\
@@ -85,7 +85,7 @@ fn entries_go_by_their_name_and_tables_key_by_key() {
 }
 
 #[test]
-fn lists_without_names_and_values_are_replaced() {
+fn unnamed_lists_and_values_are_replaced() {
     let base = format!(
         "{ME}[[port]]\nrate = \"1Gbps\"\n[[port]]\nrate = \"1Gbps\"\n[[ring]]\nname = \"R\"\n\
          [gpp]\ntasks = [\"exceptions\"]\n"
@@ -113,7 +113,7 @@ fn lists_without_names_and_values_are_replaced() {
 }
 
 #[test]
-fn a_name_that_is_nearly_one_of_the_extended_file_is_suggested() {
+fn similar_name_in_the_extended_file_is_suggested() {
     let base = format!(
         "{ME}[[memory]]\nname = \"STATE\"\nspace = \"scratch\"\nsize = 8\n\
          [[lock]]\nname = \"QS_LOCK\"\nmemory = \"STATE\"\n"
@@ -143,7 +143,7 @@ fn a_name_that_is_nearly_one_of_the_extended_file_is_suggested() {
 }
 
 #[test]
-fn a_file_on_two_ways_is_taken_once_and_later_files_win() {
+fn diamond_extends_merges_once_and_later_files_win() {
     let dir = folder(&[
         (
             "d.toml",
@@ -168,7 +168,7 @@ fn a_file_on_two_ways_is_taken_once_and_later_files_win() {
 }
 
 #[test]
-fn mistakes_are_shown_where_they_were_typed() {
+fn errors_point_to_the_file_that_contains_them() {
     let dir = folder(&[
         ("a.uc", "nop\n"),
         (
@@ -253,7 +253,7 @@ fn mistakes_are_shown_where_they_were_typed() {
 }
 
 #[test]
-fn refused_extends_says_why() {
+fn refused_extends_gives_the_reason() {
     let deep: Vec<(String, String)> = (0..40)
         .map(|n| {
             (
@@ -309,7 +309,7 @@ fn refused_extends_says_why() {
 }
 
 #[test]
-fn a_file_that_is_named_is_an_input_and_no_part_of_the_text() {
+fn referenced_files_are_inputs_but_not_merged() {
     let chip = "extends = \"ixp2400\"\n[scratch]\nread = { value = 70, unit = \"ME cycles\", provenance = \"assumed\", basis = \"test\" }\n";
     let dir = folder(&[
         ("base.toml", ME),

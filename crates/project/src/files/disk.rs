@@ -58,11 +58,11 @@ impl Files for Disk {
 
 /// Returns the canonical path of a file, in the form that other programs and URIs accept.
 pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
-    fs::canonicalize(path).map(without_mark)
+    fs::canonicalize(path).map(strip_verbatim_prefix)
 }
 
 /// Removes the prefix that Windows puts before the drive of a canonical path (`\\?\C:\a`).
-fn without_mark(path: PathBuf) -> PathBuf {
+fn strip_verbatim_prefix(path: PathBuf) -> PathBuf {
     let rest = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
     let of_drive = rest.filter(|rest| rest.as_bytes().get(1) == Some(&b':'));
     match of_drive {
@@ -73,23 +73,26 @@ fn without_mark(path: PathBuf) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Disk, Files as _, without_mark};
+    use super::{Disk, Files as _, strip_verbatim_prefix};
     use std::path::{Path, PathBuf};
 
     #[test]
-    fn resolved_paths_have_no_mark_of_windows() {
+    fn windows_verbatim_prefix_is_removed() {
         for (resolved, plain) in [
             (r"\\?\C:\npsim\a.uc", r"C:\npsim\a.uc"),
             (r"\\?\UNC\server\a.uc", r"\\?\UNC\server\a.uc"),
             ("/npsim/a.uc", "/npsim/a.uc"),
         ] {
-            assert_eq!(without_mark(PathBuf::from(resolved)), PathBuf::from(plain));
+            assert_eq!(
+                strip_verbatim_prefix(PathBuf::from(resolved)),
+                PathBuf::from(plain)
+            );
         }
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_text_without_an_end_is_an_error() {
+    fn endless_file_is_refused() {
         let error = Disk.read(Path::new("/dev/zero")).expect_err("too large");
         assert!(error.to_string().contains("64 MiB"), "{error}");
     }

@@ -104,7 +104,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     #[test]
-    fn files_are_found_by_every_way() {
+    fn memory_files_resolve_equivalent_paths() {
         let mut files: MemoryFiles = [("a/b.uc", "nop\n"), ("/a/c/d.uc", "")]
             .into_iter()
             .collect();

@@ -108,7 +108,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn dots_go_away_even_where_nothing_is() {
+    fn dots_are_removed_from_nonexistent_paths() {
         assert_eq!(
             canonical(Path::new("/nowhere/./a/../b.uc")),
             Path::new("/nowhere/b.uc")

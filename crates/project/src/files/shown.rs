@@ -46,7 +46,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn sources_and_files_below_the_folder_are_shown_and_others_are_not() {
+    fn only_sources_and_files_in_the_folder_are_shown() {
         let other = tempfile::tempdir().unwrap();
         let own = tempfile::tempdir().unwrap();
         for folder in [other.path(), own.path()] {
@@ -83,7 +83,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn devices_pipes_and_links_out_of_the_folder_are_not_shown() {
+    fn devices_pipes_and_outside_links_are_not_shown() {
         let own = tempfile::tempdir().unwrap();
         let in_own = |name: &str| own.path().join(name);
         std::os::unix::fs::symlink("/etc/passwd", in_own("link.uc")).unwrap();

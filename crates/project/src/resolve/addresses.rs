@@ -267,7 +267,7 @@ mod tests {
     use super::parse_address;
 
     #[test]
-    fn addresses_are_those_of_single_hosts() {
+    fn only_host_addresses_are_accepted() {
         for (text, length) in [("10.1.0.1", 32), ("10.1.0.1/16", 16), ("10.1.0.0/31", 31)] {
             assert_eq!(
                 parse_address(text).map(|it| it.length),

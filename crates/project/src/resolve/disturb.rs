@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_microengines_and_contexts_are_spread_out() {
+    fn microengine_and_context_lists_are_expanded() {
         let stall = |context, from, until| Stall {
             me: 0,
             context,
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn options_come_after_the_file() {
+    fn stall_options_are_added_after_those_of_the_file() {
         let text = section("0", "0", "0", "1");
         let with = |stall: &str| {
             let overrides = Overrides {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn stall_mistakes() {
+    fn invalid_stalls_are_refused() {
         for (text, expected) in [
             (
                 section("1", "0", "0", "1us"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_are_late_by_cycles() {
+    fn disturb_section_sets_completion_lateness() {
         let late = |text: &str| good(&format!("{ME}{text}")).boot.disturbances.late;
         assert!(late("").is_none());
         assert!(late("[disturb]\n").is_none());
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_reach_them() {
+    fn settings_apply_to_disturb_section() {
         let set = |setting: &str| {
             let text = ProjectText {
                 path: "npsim.toml".into(),

@@ -192,7 +192,7 @@ impl Resolver<'_> {
             MeasureKind::Words => Measure::Words(self.stage_goal(section)?),
             MeasureKind::Commands => {
                 let Some(unit) = &section.unit else {
-                    self.lacks(section, "unit", "`unit = \"sram\"`");
+                    self.report_missing_key(section, "unit", "`unit = \"sram\"`");
                     return None;
                 };
                 Measure::Commands(*unit.get_ref())
@@ -201,7 +201,7 @@ impl Resolver<'_> {
             MeasureKind::Contexts => Measure::Contexts,
             MeasureKind::Held => {
                 let Some(lock) = &section.lock else {
-                    self.lacks(section, "lock", "the name of a [[lock]]");
+                    self.report_missing_key(section, "lock", "the name of a [[lock]]");
                     return None;
                 };
                 let known = file.lock.iter().map(|lock| lock.name.get_ref().as_str());
@@ -216,7 +216,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn lacks(&mut self, section: &GoalSection, key: &str, what: &str) {
+    fn report_missing_key(&mut self, section: &GoalSection, key: &str, what: &str) {
         let kind = section.measure.get_ref().name();
         let message = format!("a goal for `{kind}` needs `{key}`");
         self.fail(section.measure.span(), message, "", &format!("give {what}"));
@@ -224,7 +224,7 @@ impl Resolver<'_> {
 
     fn memory_goal(&mut self, section: &GoalSection, file: &ProjectFile) -> Option<Measure> {
         let Some(name) = &section.memory else {
-            self.lacks(
+            self.report_missing_key(
                 section,
                 "memory",
                 "the name of a [[memory]] or a [[counter]]",
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_have_the_unit_of_what_is_measured() {
+    fn goal_bounds_use_the_unit_of_their_measure() {
         let bounds = |text: &str| {
             let goal = goal(text);
             (goal.measure, goal.least, goal.most)
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_a_remedy() {
+    fn invalid_goals_are_refused_with_advice() {
         for (text, expected) in [
             ("measure = \"races\"", "has no bound"),
             (

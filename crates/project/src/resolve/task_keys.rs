@@ -334,7 +334,7 @@ mod tests {
     use super::parse_threads;
 
     #[test]
-    fn threads_are_numbers_and_ranges() {
+    fn thread_lists_accept_numbers_and_ranges() {
         assert_eq!(parse_threads("2,0-1, 1"), Ok(vec![0, 1, 2]));
         for wrong in ["", "5-4", "x", "0-", "0-9999", "-1"] {
             assert!(parse_threads(wrong).is_err(), "{wrong}");

@@ -46,7 +46,7 @@ fn with(settings: &[&str]) -> Result<String, String> {
 }
 
 #[test]
-fn a_path_leads_by_key_number_name_prefix_and_star() {
+fn setting_path_accepts_key_index_name_prefix_and_star() {
     let changed = with(&[
         "chip.profile=ixp2400",
         "me.forward.id=4",
@@ -76,7 +76,7 @@ fn a_path_leads_by_key_number_name_prefix_and_star() {
 }
 
 #[test]
-fn without_settings_the_text_keeps_its_name() {
+fn defines_alone_leave_the_text_unchanged() {
     let (same, applied) = apply(
         &text(),
         &["define.X=1".parse().unwrap()],
@@ -89,7 +89,7 @@ fn without_settings_the_text_keeps_its_name() {
 }
 
 #[test]
-fn a_path_that_leads_nowhere_names_its_neighbours() {
+fn invalid_setting_path_suggests_valid_ones() {
     for (setting, expected) in [
         ("chip.profil=x", "did you mean `profile`?"),
         ("chp.profile=x", "did you mean `chip`?"),
@@ -119,7 +119,7 @@ fn a_path_that_leads_nowhere_names_its_neighbours() {
 }
 
 #[test]
-fn a_text_that_is_wrong_already_is_left_alone() {
+fn unparsable_text_is_left_unchanged() {
     let wrong = ProjectText {
         text: "[chip\n".into(),
         ..text()
@@ -135,7 +135,7 @@ fn a_text_that_is_wrong_already_is_left_alone() {
 }
 
 #[test]
-fn profiles_change_by_name_and_say_so() {
+fn profile_settings_are_applied_and_listed() {
     let profile = Profile::load("ixp2400").unwrap();
     let known = profile.parameters().next().unwrap();
     let (group, name, value) = (known.group, known.name, known.value);

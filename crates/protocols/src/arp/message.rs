@@ -112,7 +112,7 @@ mod tests {
     const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
 
     #[test]
-    fn another_reader_takes_frames_for_what_they_are() {
+    fn arp_frames_parse_with_an_independent_parser() {
         let request = ArpMessage::request(HOST, ADDRESS);
         let reply = request.reply(OWN);
         let rows = [
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn other_frames_are_not_read_as_messages() {
+    fn malformed_arp_frames_are_ignored() {
         let good = ArpMessage::request(HOST, ADDRESS).to_frame();
         // Type, hardware, protocol, lengths, operation, a group address as sender.
         for (at, byte) in [

@@ -128,13 +128,13 @@ mod tests {
     const HOP: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
     const MAC: Mac = [2, 0, 0, 0, 0, 7];
 
-    fn one() -> Neighbours<u32> {
+    fn single_neighbour() -> Neighbours<u32> {
         Neighbours::new([(1, HOP)], 1000, 3)
     }
 
     #[test]
-    fn a_request_a_second_and_then_no_more() {
-        let mut hops = one();
+    fn requests_repeat_each_second_then_give_up() {
+        let mut hops = single_neighbour();
         assert_eq!(hops.next_due(), None);
         assert_eq!(hops.wait(0, 7), None);
         let mut seen = Vec::new();
@@ -155,8 +155,8 @@ mod tests {
 
     /// Whatever happens, requests are a second apart and at most one packet waits.
     #[test]
-    fn many_packets_make_no_more_requests() {
-        let mut hops = one();
+    fn request_rate_does_not_depend_on_waiting_packets() {
+        let mut hops = single_neighbour();
         let (mut requests, mut displaced, mut given_up) = (Vec::new(), 0, 0);
         for now in 0..10_000 {
             displaced += u32::from(hops.wait(0, now as u32).is_some());
@@ -175,8 +175,8 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_packet_leaves_when_the_next_hop_is_heard() {
-        let mut hops = one();
+    fn latest_waiting_packet_is_released_on_resolution() {
+        let mut hops = single_neighbour();
         hops.wait(0, 1);
         assert_eq!(hops.wait(0, 2), Some(1));
         assert_eq!(hops.hear(0, HOP, MAC), None, "another port");

@@ -185,7 +185,7 @@ impl Arp {
 
     /// Whether a message is worth a job: it is a request for the router's address, or it comes
     /// from a next hop.
-    fn concerns(&self, packet: &Exception, message: &ArpMessage) -> bool {
+    fn is_relevant(&self, packet: &Exception, message: &ArpMessage) -> bool {
         let port = Descriptor::of(packet).input;
         let own = self.addresses.get(port as usize) == Some(&message.target.1);
         let asked = own && message.operation == Operation::Request;
@@ -213,7 +213,7 @@ impl Arp {
     }
 
     /// Processes a received message: learns from it, and decides whether to reply.
-    fn heard(&mut self, packet: &Exception, message: &ArpMessage) -> ArpStep {
+    fn handle_message(&mut self, packet: &Exception, message: &ArpMessage) -> ArpStep {
         let handle = packet.buffer;
         let port = Descriptor::of(packet).input as u8;
         let asked = self.addresses.get(usize::from(port)) == Some(&message.target.1)
@@ -252,7 +252,7 @@ impl Arp {
         let number = neighbour.and_then(|(port, address)| self.neighbours.find(port, address));
         let Some(number) = number else {
             // The router's own prefix, or a destination without a route by now.
-            return hand_on(&packet, packet.reason, access);
+            return offer_with_reason(&packet, packet.reason, access);
         };
         match self.neighbours.wait(number, WaitingPacket { packet, way }) {
             Some(before) => {
@@ -292,7 +292,7 @@ impl Arp {
             None
         };
         if let Some(trouble) = trouble {
-            return hand_on(packet, trouble, access);
+            return offer_with_reason(packet, trouble, access);
         }
         let mut bytes = packet.header[..LINK_HEADER + HEADER].to_vec();
         bytes[..12].copy_from_slice(&way.link());
@@ -314,7 +314,7 @@ impl Arp {
     }
 
     /// Ends the job.
-    fn ends(&mut self, now: Cycle, cost: Cycle) -> NextAction {
+    fn end_job(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         self.step = ArpStep::Begin;
         let due = now + cost;
         if !self.work.is_empty() {
@@ -334,10 +334,11 @@ impl Arp {
             })
         });
         let (doing, step) = match work {
-            None => return ("nothing", self.ends(now, 0)),
-            Some(ArpWork::Heard(packet, message)) => {
-                ("read an ARP message", self.heard(&packet, &message))
-            }
+            None => return ("nothing", self.end_job(now, 0)),
+            Some(ArpWork::Heard(packet, message)) => (
+                "read an ARP message",
+                self.handle_message(&packet, &message),
+            ),
             Some(ArpWork::Unresolved(packet)) => {
                 let to = &packet.header[LINK_HEADER + 16..LINK_HEADER + 20];
                 let to = to.iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
@@ -348,7 +349,7 @@ impl Arp {
             Some(ArpWork::Ask(number)) => ("ask for a next hop", ArpStep::Take(number)),
             Some(ArpWork::GiveUp(packet)) => {
                 self.counts.unanswered += 1;
-                let step = hand_on(&packet, reason::NO_HOST, access);
+                let step = offer_with_reason(&packet, reason::NO_HOST, access);
                 ("give a next hop up", step)
             }
         };
@@ -358,7 +359,7 @@ impl Arp {
 }
 
 /// Offers a packet to the other tasks, with a reason that replaces the microcode's.
-fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> ArpStep {
+fn offer_with_reason(packet: &Exception, reason: u8, access: &mut Access<'_>) -> ArpStep {
     // No error message is sent about the router's own packets.
     let own = packet.reason == reason::NO_WAY;
     let packet = Exception {
@@ -422,7 +423,7 @@ impl Task for Arp {
         let full = self.work.len() >= MOST_WAITING;
         let work = if packet.reason == self.setup.arp_reason {
             match ArpMessage::in_frame(&packet.header) {
-                Some(message) if !full && self.concerns(packet, &message) => {
+                Some(message) if !full && self.is_relevant(packet, &message) => {
                     ArpWork::Heard(packet.clone(), message)
                 }
                 _ => return false,
@@ -488,7 +489,7 @@ impl Task for Arp {
                 } else {
                     // Another request is made when it is due.
                     self.counts.given_up += 1;
-                    ("find no buffer", self.ends(now, cost))
+                    ("find no buffer", self.end_job(now, cost))
                 }
             }
             ArpStep::Send(mut out, kind) => {
@@ -510,15 +511,15 @@ impl Task for Arp {
                             OutgoingKind::Reply => &mut counts.replies,
                             OutgoingKind::Packet => &mut counts.forwarded,
                         } += 1;
-                        (doing, self.ends(now, cost))
+                        (doing, self.end_job(now, cost))
                     }
                 }
             }
             ArpStep::Free(handle) => {
                 let cost = self.setup.sender.free(handle, access);
-                ("give a buffer back", self.ends(now, cost))
+                ("give a buffer back", self.end_job(now, cost))
             }
-            ArpStep::Over => ("nothing", self.ends(now, 0)),
+            ArpStep::Over => ("nothing", self.end_job(now, 0)),
         }
     }
 

@@ -3,7 +3,7 @@
 use npsim_chip::kernel::row::Row;
 
 use super::task::ArpCounts;
-use crate::keys::occurred;
+use crate::keys::nonzero_counts;
 
 impl ArpCounts {
     /// The statistics, with the number of next hops and of those whose address is known.
@@ -23,7 +23,7 @@ impl ArpCounts {
     /// The summary line.
     pub(super) fn summary(&self, next_hops: usize, known: usize) -> String {
         let mut parts = vec![format!("{known} of {next_hops} next hops known")];
-        parts.extend(occurred(&[
+        parts.extend(nonzero_counts(&[
             (self.requests, "requests"),
             (self.replies, "replies"),
             (self.forwarded, "forwarded"),

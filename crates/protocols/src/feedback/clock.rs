@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edge_takes_one_request_and_answers_it_a_clock_later() {
+    fn clock_edge_takes_one_request_and_answers_next_edge() {
         // 6 ns at 600 MHz are 3.6 cycles.
         let mut clock = ModuleClock::new(6000, 600);
         assert_eq!(clock.free_at(), 0);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_without_pause_take_every_edge() {
+    fn back_to_back_requests_use_every_edge() {
         for (picoseconds, mhz) in [(6000, 600), (20_000, 600), (4500, 600), (6000, 1400)] {
             let mut clock = ModuleClock::new(picoseconds, mhz);
             let millisecond = mhz * 1000;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn late_hours_stay_exact() {
+    fn clock_stays_exact_after_a_day() {
         let mut clock = ModuleClock::new(6000, 600);
         let day = 86_400 * 600_000_000;
         assert_eq!(clock.take(day).waited, 0, "a whole number of clocks");

@@ -26,7 +26,7 @@ fn numbers() -> impl FnMut() -> u32 {
 }
 
 #[test]
-fn rates_are_granted_as_the_model_does_in_every_group_and_window() {
+fn rate_grants_match_the_model() {
     let mut device = device();
     let mut number = numbers();
     for group in 0..GROUPS {
@@ -65,7 +65,7 @@ fn rates_are_granted_as_the_model_does_in_every_group_and_window() {
 }
 
 #[test]
-fn a_limit_below_zero_denies_all() {
+fn negative_limit_denies_every_request() {
     let mut device = device();
     device.set_register(0, (-5i32) as u32);
     assert_eq!(device.quick_start.request(0, 0, 0, 1).0, 0);
@@ -79,7 +79,7 @@ fn a_limit_below_zero_denies_all() {
 }
 
 #[test]
-fn feedback_is_taken_as_the_model_does() {
+fn xcp_feedback_matches_the_model() {
     let mut device = device();
     let mut number = numbers();
     for group in 0..u32::from(GROUPS) {
@@ -125,7 +125,7 @@ fn feedback_is_taken_as_the_model_does() {
 }
 
 #[test]
-fn registers_of_any_content_are_safe() {
+fn arbitrary_register_contents_are_safe() {
     let mut device = device();
     for at in XCP / 4..XCP / 4 + 5 {
         device.set_register(at, u32::MAX);
@@ -142,7 +142,7 @@ fn registers_of_any_content_are_safe() {
 }
 
 #[test]
-fn modules_have_clocks_of_their_own() {
+fn modules_have_separate_clocks() {
     let mut device = device();
     device.set_register(0, 1 << 20);
     // After cycle 10, the next edges are at 10.8 and 12, with periods of 3.6
@@ -179,12 +179,12 @@ fn modules_have_clocks_of_their_own() {
 }
 
 #[test]
-fn a_device_without_requests_says_so() {
+fn summary_of_an_unused_device() {
     assert_eq!(device().summary(1000), ["FEEDBACK on sram1: no requests"]);
 }
 
 #[test]
-fn the_window_has_its_parts_where_they_are_documented() {
+fn register_window_matches_its_documented_layout() {
     let device = device();
     let access = |writes, byte: u32, count| {
         let place = byte / 4;
@@ -231,7 +231,7 @@ fn the_window_has_its_parts_where_they_are_documented() {
 }
 
 #[test]
-fn a_window_lies_behind_the_memory() {
+fn window_address_must_follow_the_memory() {
     let check = |address, memory| Attachment::check_address(address, WINDOW_BYTES, memory);
     let first = Attachment::first_address(WINDOW_BYTES, 0x3000);
     assert_eq!(first, 0x4000);

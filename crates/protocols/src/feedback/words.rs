@@ -23,7 +23,7 @@ pub(super) fn summary(device: &Coprocessor, cycles: Cycle) -> Vec<String> {
             grouped(counts.granted),
             grouped(counts.reduced),
             grouped(counts.denied),
-            used(&quick_start.module, counts.requests, cycles)
+            utilisation_text(&quick_start.module, counts.requests, cycles)
         ));
     }
     let counts = &xcp.counts;
@@ -33,7 +33,7 @@ pub(super) fn summary(device: &Coprocessor, cycles: Cycle) -> Vec<String> {
             grouped(counts.requests),
             grouped(counts.passed),
             grouped(counts.reduced),
-            used(&xcp.module, counts.requests, cycles)
+            utilisation_text(&xcp.module, counts.requests, cycles)
         ));
     }
     if lines.is_empty() {
@@ -42,7 +42,7 @@ pub(super) fn summary(device: &Coprocessor, cycles: Cycle) -> Vec<String> {
     lines
 }
 
-fn used(module: &Module, requests: u64, cycles: Cycle) -> String {
+fn utilisation_text(module: &Module, requests: u64, cycles: Cycle) -> String {
     let busy = permille(module.busy(requests), cycles);
     format!(
         "busy {}.{}%, mean wait {} cycles",

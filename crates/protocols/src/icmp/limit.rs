@@ -49,7 +49,7 @@ mod tests {
     use super::TokenBucket;
 
     #[test]
-    fn a_burst_and_then_the_rate() {
+    fn token_bucket_allows_a_burst_then_the_rate() {
         let mut limit = TokenBucket::new(100, 3);
         let taken: Vec<bool> = (0..5).map(|_| limit.take(1_000)).collect();
         assert_eq!(taken, [true, true, true, false, false]);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_long_time_no_more_than_rate_and_burst() {
+    fn long_run_total_is_bounded_by_rate_and_burst() {
         let mut limit = TokenBucket::new(1_000, 10);
         let sent = (0..1_000_000)
             .step_by(7)

@@ -227,7 +227,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn errors_are_what_another_reader_takes_them_for() {
+    fn icmp_errors_parse_with_an_independent_parser() {
         let frame = udp([192, 0, 2, 9], [10, 9, 9, 9]);
         let about = Datagram::in_frame(&frame).unwrap();
         let rows = [
@@ -270,7 +270,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn options_are_quoted_with_the_header_and_padding_is_not() {
+    fn icmp_quote_includes_options_but_not_padding() {
         let mut frame = udp([192, 0, 2, 9], [10, 9, 9, 9]);
         frame.splice(34..34, [1; 8]);
         frame[14] = 0x47;
@@ -288,7 +288,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn only_a_sound_request_is_answered() {
+    fn only_valid_echo_requests_are_answered() {
         let good = ping(b"0123456789abcdef");
         let answer = |frame: &[u8]| echo_reply(&Datagram::in_frame(frame)?, 64, 7);
         assert!(answer(&good).is_some());
@@ -310,7 +310,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn a_request_comes_back_with_its_payload(
+        fn echo_reply_returns_the_request_payload(
             payload in prop::collection::vec(any::<u8>(), 0..200),
             padding in 0_usize..20,
         ) {

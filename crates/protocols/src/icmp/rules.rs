@@ -97,7 +97,7 @@ mod tests {
         length: 24,
     };
 
-    fn said(frame: &[u8]) -> Option<Silence> {
+    fn silence_of(frame: &[u8]) -> Option<Silence> {
         silence(&Datagram::in_frame(frame).unwrap(), &[NETWORK])
     }
 
@@ -236,12 +236,12 @@ mod tests {
             ),
         ];
         for (name, bytes, expected) in rows {
-            assert_eq!(said(&changed(bytes)), expected, "{name}");
+            assert_eq!(silence_of(&changed(bytes)), expected, "{name}");
         }
     }
 
     #[test]
-    fn a_link_of_two_has_no_broadcast() {
+    fn point_to_point_prefixes_have_no_broadcast() {
         for length in [31, 32] {
             let network = RouterInterface { length, ..NETWORK };
             assert!(!network.is_broadcast(Ipv4Addr::new(10, 1, 0, 0)));
@@ -252,7 +252,7 @@ mod tests {
     proptest! {
         /// An independent formulation of the rules, over packets of all kinds.
         #[test]
-        fn rules_of_silence_hold_for_all_packets(
+        fn icmp_suppression_rules_hold_for_all_packets(
             link: u8,
             source: [u8; 4],
             destination: [u8; 4],
@@ -274,7 +274,7 @@ mod tests {
                 || from >> 24 == 0 || from >> 24 == 127 || from >= 0xe000_0000 || directed(from)
                 || fragment & 0x1fff > 0
                 || protocol == 1 && [3, 4, 5, 11, 12].contains(&kind);
-            prop_assert_eq!(said(&frame).is_some(), forbidden);
+            prop_assert_eq!(silence_of(&frame).is_some(), forbidden);
         }
     }
 }

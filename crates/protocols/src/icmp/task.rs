@@ -72,7 +72,7 @@ enum IcmpAnswer {
 
 impl IcmpAnswer {
     /// Number of bytes of the packet that are needed to make it.
-    fn needs(self, about: &Datagram<'_>) -> usize {
+    fn bytes_needed(self, about: &Datagram<'_>) -> usize {
         match self {
             Self::Echo => about.length(),
             Self::Error(_) | Self::TooBig => message::quoted(about),
@@ -206,7 +206,7 @@ impl Icmp {
         self.networks.get(port).map(|network| network.address)
     }
 
-    fn sending(&mut self, source: Ipv4Addr) -> IpHeaderFields {
+    fn header_fields(&mut self, source: Ipv4Addr) -> IpHeaderFields {
         self.identification = self.identification.wrapping_add(1);
         IpHeaderFields {
             source,
@@ -223,14 +223,14 @@ impl Icmp {
             IcmpAnswer::TooBig => None,
             IcmpAnswer::Error(trouble) => {
                 let source = self.address(&job.packet)?;
-                Some(message::error(trouble, &packet, self.sending(source)))
+                Some(message::error(trouble, &packet, self.header_fields(source)))
             }
             IcmpAnswer::Echo => {
                 let IpHeaderFields {
                     ttl,
                     identification,
                     ..
-                } = self.sending(packet.destination());
+                } = self.header_fields(packet.destination());
                 message::echo_reply(&packet, ttl, identification)
             }
         }
@@ -273,7 +273,7 @@ impl Icmp {
     }
 
     /// Makes the message now that the link's MTU is known.
-    fn limited_to(&mut self, mtu: u16) -> IcmpStep {
+    fn resume_with_mtu(&mut self, mtu: u16) -> IcmpStep {
         let Some(job) = &mut self.job else {
             return IcmpStep::Reply;
         };
@@ -295,7 +295,7 @@ impl Icmp {
         };
         let header = packet.header.clone();
         let about = Datagram::in_frame(&header);
-        let needed = about.map_or(0, |about| LINK_HEADER + answer.needs(&about));
+        let needed = about.map_or(0, |about| LINK_HEADER + answer.bytes_needed(&about));
         self.job = Some(IcmpJob {
             packet,
             answer,
@@ -321,7 +321,7 @@ impl Icmp {
         let known = job.packet.header.len();
         let mut frame = job.packet.header.clone();
         let about = Datagram::in_frame(&frame);
-        let needed = about.map_or(0, |about| LINK_HEADER + job.answer.needs(&about));
+        let needed = about.map_or(0, |about| LINK_HEADER + job.answer.bytes_needed(&about));
         let more = needed.saturating_sub(known) as u32;
         let (bytes, cost) = self.setup.sender.read(handle, known as u32, more, access);
         frame.extend_from_slice(&bytes);
@@ -435,7 +435,7 @@ impl Task for Icmp {
                 self.step = match found {
                     Found::NotYet => IcmpStep::Limit(lookup),
                     Found::Nothing => self.give_up(),
-                    Found::Way(way) => self.limited_to(way.mtu()),
+                    Found::Way(way) => self.resume_with_mtu(way.mtu()),
                 };
                 ("look up the link's limit", NextAction::After(cost))
             }

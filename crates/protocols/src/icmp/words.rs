@@ -3,7 +3,7 @@
 use npsim_chip::kernel::row::Row;
 
 use super::task::IcmpCounts;
-use crate::keys::occurred;
+use crate::keys::nonzero_counts;
 
 impl IcmpCounts {
     /// The statistics.
@@ -20,7 +20,7 @@ impl IcmpCounts {
 
     /// The summary line: counters that are not zero.
     pub(super) fn summary(&self) -> String {
-        let shown = occurred(&[
+        let shown = nonzero_counts(&[
             (self.time_exceeded, "time exceeded"),
             (self.unreachable, "unreachable"),
             (self.too_big, "too big"),

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_walk_goes_by_the_options_lengths() {
+    fn option_walk_follows_option_lengths() {
         let mut option = vec![25, 8];
         option.extend([0; 6]);
         let place = |before: &[u8]| find(&header(&[before, &option].concat()));
@@ -194,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_option_survives_its_bytes(rate in 0_u8..16, function in 0_u8..16, ttl: u8, word: u32) {
+        fn option_round_trips_through_bytes(rate in 0_u8..16, function in 0_u8..16, ttl: u8, word: u32) {
             let option = QuickStartOption {
                 function, rate, ttl, nonce: word >> 2, reserved: (word & 3) as u8,
             };
@@ -202,7 +202,7 @@ mod tests {
         }
 
         #[test]
-        fn nonce_bits_that_prove_the_granted_rate_stay(
+        fn lowered_rate_keeps_its_proving_nonce_bits(
             asked in 1_u8..16, lowered in 0_u8..15, ttl: u8, word: u32, random: u32,
         ) {
             let granted = asked.saturating_sub(lowered).max(1);
@@ -221,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn any_options_can_be_walked(options in prop::collection::vec(any::<u8>(), 0..=40)) {
+        fn arbitrary_options_can_be_walked(options in prop::collection::vec(any::<u8>(), 0..=40)) {
             if let Ok(Some(place)) = find(&header(&options)) {
                 prop_assert!(place.end <= 20 + options.len());
                 prop_assert_eq!(options[place.start - 20], KIND);

@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(pool.granted, 25_000);
     }
 
-    fn two(granted: i32, a: u8, b: u8, order: &str) -> (u8, u8, i32) {
+    fn interleave(granted: i32, a: u8, b: u8, order: &str) -> (u8, u8, i32) {
         let mut pool = GrantPool {
             limit: 25_000,
             granted,
@@ -95,17 +95,17 @@ mod tests {
 
     /// QA1 to QA3.
     #[test]
-    fn two_threads_without_a_lock_never_get_too_much() {
-        assert_eq!(two(24_900, 8, 5, "A+ A- B+ B-"), (6, 5, 24_996));
-        assert_eq!(two(24_900, 8, 5, "A+ B+ A- B-"), (6, 0, 24_964));
-        assert_eq!(two(24_900, 8, 5, "A+ B+ B- A-"), (6, 0, 24_964));
+    fn two_unlocked_threads_never_exceed_the_limit() {
+        assert_eq!(interleave(24_900, 8, 5, "A+ A- B+ B-"), (6, 5, 24_996));
+        assert_eq!(interleave(24_900, 8, 5, "A+ B+ A- B-"), (6, 0, 24_964));
+        assert_eq!(interleave(24_900, 8, 5, "A+ B+ B- A-"), (6, 0, 24_964));
         for order in ["A+ A- B+ B-", "A+ B+ A- B-", "A+ B+ B- A-"] {
-            assert_eq!(two(24_600, 8, 8, order), (8, 7, 24_984), "{order}");
+            assert_eq!(interleave(24_600, 8, 8, order), (8, 7, 24_984), "{order}");
         }
     }
 
     #[test]
-    fn a_limit_far_below_zero_denies() {
+    fn extreme_limits_do_not_overflow() {
         assert_eq!(grant(i32::MIN, i32::MAX, 15), 0);
         assert_eq!(grant(i32::MAX, i32::MIN, 15), 15);
     }
@@ -121,7 +121,7 @@ mod tests {
         }
 
         #[test]
-        fn one_at_a_time_both_ways_agree(limit in -1000_i32..40_000, codes in prop::collection::vec(0_u8..16, 0..60)) {
+        fn atomic_and_locked_grants_agree_when_sequential(limit in -1000_i32..40_000, codes in prop::collection::vec(0_u8..16, 0..60)) {
             let mut locked = GrantPool { limit, granted: 0 };
             let mut atomic = locked;
             for code in codes {

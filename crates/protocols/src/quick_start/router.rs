@@ -242,7 +242,7 @@ mod tests {
     ];
 
     #[test]
-    fn packets_come_out_as_worked_out_by_hand() {
+    fn processed_packets_match_hand_computed_vectors() {
         for (name, limit, granted, after, outcome, before, expected) in VECTORS {
             let mut header = bytes(before);
             let mut pool = GrantPool { limit, granted };
@@ -266,7 +266,7 @@ mod tests {
 
     /// Q3 as the sender checks it in the response.
     #[test]
-    fn a_sender_accepts_the_reduced_rate_and_no_higher_one() {
+    fn nonce_proves_the_reduced_rate_only() {
         let sent = QuickStartOption::from_bytes(&bytes("1908086456970f84")).unwrap();
         let seen = QuickStartOption::from_bytes(&bytes("1908076356950f84")).unwrap();
         assert_eq!(
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_without_the_option_is_not_touched() {
+    fn header_without_the_option_is_unchanged() {
         for text in [
             "4500003c1c46400040069c5dc0a80001c0a800c7",
             "4600003c1c46400040069c5dc0a80001c0a800c701010101",
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_cannot_be_walked_go_to_the_slow_path_before_the_ttl_is_looked_at() {
+    fn malformed_options_take_the_slow_path_regardless_of_ttl() {
         for text in [
             "4600003c1c46400001069c5dc0a80001c0a800c707010000",
             "4600003c1c46400001069c5dc0a80001c0a800c719080800",
@@ -307,7 +307,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_packet_that_goes_on_is_right(
+        fn forwarded_packet_changes_only_ttl_option_and_checksum(
             options in prop::collection::vec(prop_oneof![Just(25), Just(8), Just(1), any::<u8>()], 0..=40),
             first: [u8; 20],
             limit in -10_i32..100_000,

@@ -110,7 +110,7 @@ mod tests {
     const SAMPLE: u64 = 150_000_000_000;
 
     #[test]
-    fn a_byte_in_150_ms_is_a_750th_of_a_unit() {
+    fn bytes_convert_to_rate_units() {
         assert_eq!(units_of_bytes(749, SAMPLE), 0);
         assert_eq!(units_of_bytes(750, SAMPLE), 1);
         assert_eq!(units_of_bytes(18_750_000, SAMPLE), 25_000);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_is_of_the_last_samples() {
+    fn peak_utilisation_covers_the_last_samples() {
         let mut peak = PeakUtilisation::new(3);
         assert_eq!(peak.peak(), 0);
         let seen: Vec<i64> = [5, 9, 1, 2, 3, 4]
@@ -158,7 +158,7 @@ mod tests {
     proptest! {
         /// In any two consecutive windows, no more is granted than the threshold leaves.
         #[test]
-        fn two_windows_together_keep_the_threshold(
+        fn consecutive_windows_stay_within_the_threshold(
             threshold in 0_i64..100_000,
             windows in prop::collection::vec(prop::collection::vec(0_u8..16, 0..20), 1..10),
         ) {

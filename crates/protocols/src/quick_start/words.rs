@@ -3,7 +3,7 @@
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
 use super::task::{QuickStartSetup, QuickStartTask};
-use crate::keys::of_group;
+use crate::keys::group_prefix;
 
 /// Bits per second per unit of Quick-Start's rates.
 const UNIT: f64 = 40_000.0;
@@ -24,7 +24,7 @@ impl QuickStartTask {
         };
         format!(
             "{}limit {} of {}   granted {} now, {} in the last window   peak use {}   {} windows",
-            of_group(number, count),
+            group_prefix(number, count),
             rate(state.window.limit.into()),
             rate(group.threshold),
             rate(granted.into()),
@@ -51,7 +51,7 @@ impl QuickStartSetup {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_limit_below_zero_has_its_sign() {
+    fn negative_limit_is_shown_with_its_sign() {
         assert_eq!(super::rate(-1000), "-40.000 Mb/s");
         assert_eq!(super::rate(0), "0 b/s");
         assert_eq!(super::rate(25_000), "1.000 Gb/s");

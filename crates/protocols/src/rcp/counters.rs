@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn packets_without_a_round_trip_time_are_traffic_only() {
+    fn packets_without_rtt_count_as_traffic_only() {
         let mut counters = Counters::default();
         for (size, rtt) in [(1_000, 1_638), (500, 4_915), (40, 0)] {
             counters.arrive(size, rtt);
@@ -74,7 +74,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn differences_hold_over_the_turn(bytes: u32, rtt_bytes: u32, rtt_sum: u64, packets in prop::collection::vec(any::<(u16, u16)>(), 0..20)) {
+        fn counter_differences_survive_wraparound(bytes: u32, rtt_bytes: u32, rtt_sum: u64, packets in prop::collection::vec(any::<(u16, u16)>(), 0..20)) {
             let earlier = Counters { bytes, rtt_bytes, rtt_sum };
             let (mut now, mut alone) = (earlier, Counters::default());
             for (size, rtt) in packets {

@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_header_survives_its_bytes(bytes: [u8; LENGTH]) {
+        fn header_round_trips_through_bytes(bytes: [u8; LENGTH]) {
             prop_assert_eq!(RcpHeader::from_bytes(&bytes).unwrap().to_bytes(), bytes);
         }
     }

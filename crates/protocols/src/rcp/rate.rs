@@ -233,7 +233,7 @@ mod tests {
 
     /// (a) and (b): packets of 1000 bytes with 0.1 s and 500 bytes with 0.3 s have a mean of 1/6 s.
     #[test]
-    fn the_average_follows_longer_times_faster_than_shorter_ones() {
+    fn rtt_average_rises_faster_than_it_falls() {
         let sixth = 1_000_000_000 / 6;
         let rate = (CAPACITY / 20) as u32;
         let down = move_average(CAPACITY, rate, 10 * MS, 200 * MS, sixth);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_weighted_by_bytes() {
+    fn mean_rtt_is_weighted_by_bytes() {
         let parameters = RcpSettings::for_capacity(CAPACITY);
         let mut counters = Counters::default();
         assert_eq!(
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_link_opens_up_and_a_flooded_one_shuts() {
+    fn rate_rises_when_idle_and_falls_when_flooded() {
         let mut rate = LinkRate::new(RcpSettings::for_capacity(CAPACITY)).unwrap();
         assert_eq!((rate.rate(), rate.length()), (6_250_000, 10 * MS));
         for _ in 0..1_000 {
@@ -304,7 +304,7 @@ mod tests {
         }
 
         #[test]
-        fn any_interval_leaves_a_rate_within_its_limits(
+        fn rate_stays_within_its_limits_after_any_interval(
             capacity in 1_u64..=1 << 34, eta in 1_u64..=100, alpha in 0_u32..=10_000_000, beta in 0_u32..=10_000_000,
             rate in 1_u32.., length in 1..=LONGEST, initial_rtt in 1..=LONGEST,
             bytes: u32, rtt_bytes: u32, rtt_sum: u64, queue: u32,
@@ -330,7 +330,7 @@ mod tests {
         }
 
         #[test]
-        fn the_average_moves_towards_the_mean(
+        fn rtt_average_moves_towards_the_mean(
             capacity in 1_u64..=1 << 34, rate: u32, length in 1..=LONGEST, rtt in 1..=LONGEST, mean in 1..=LONGEST,
         ) {
             let moved = move_average(capacity, rate, length, rtt, mean);

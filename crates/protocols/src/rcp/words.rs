@@ -3,14 +3,14 @@
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
 use super::task::{RcpSetup, RcpState};
-use crate::keys::of_group;
+use crate::keys::group_prefix;
 
 impl RcpState {
     /// The summary line of group `number` of `count`.
     pub(super) fn summary(&self, number: usize, count: usize) -> String {
         format!(
             "{}rate {}   input {}   average RTT {}   queue {} bytes   {} updates",
-            of_group(number, count),
+            group_prefix(number, count),
             show_rate(f64::from(self.rate.rate()) * 8.0),
             show_rate(self.input as f64 * 8.0),
             show_nanoseconds(self.rate.rtt() as f64),

@@ -73,7 +73,7 @@ impl TaskKind for SrpKind {
         let floor = resolver.nanoseconds(keys.min_timeout.as_ref(), "200ms");
         let mut classes: Vec<SrpClass> = Vec::new();
         for class in &keys.class {
-            if let Some(class) = of_class(class.get_ref(), &classes, &flows, resolver) {
+            if let Some(class) = resolve_class(class.get_ref(), &classes, &flows, resolver) {
                 classes.push(class);
             }
         }
@@ -95,7 +95,7 @@ impl TaskKind for SrpKind {
     }
 }
 
-fn of_class(
+fn resolve_class(
     keys: &ClassSection,
     others: &[SrpClass],
     flows: &[u8],

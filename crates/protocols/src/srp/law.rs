@@ -259,7 +259,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_formula_gives_what_was_worked_out_apart() {
+    fn srp_rates_match_independently_computed_values() {
         let scaled = |number: Fixed| number.times(10_000);
         for (interval, w, q, wanted) in TABLE {
             let p = Fixed::ratio(1, interval);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scaled_path_has_a_scaled_rate() {
+    fn rate_scales_with_the_path() {
         for mean in [2, 10, 100, 10_000] {
             let rate = |k| rate_of_mean(mean << MEAN_BITS, SECOND / 10 / k, SECOND / k);
             let (one, fifty) = (

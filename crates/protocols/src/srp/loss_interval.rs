@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn older_intervals_weigh_less_and_an_open_one_only_helps() {
+    fn loss_intervals_are_weighted_by_age() {
         let mut intervals = LossIntervals::default();
         assert_eq!(intervals.mean(1_000), None);
         intervals.begin_with(100);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_are_times_of_packets() {
+    fn gap_is_the_transmission_time_of_a_packet() {
         // 12 us are 450 steps of 26.67 ns.
         assert_eq!(gap(1_500, 125_000_000, 600), 450 << 8);
         assert_eq!(gap(46, 46_000, 600), 37_500 << 8, "a millisecond");

@@ -135,10 +135,10 @@ impl SrpTask {
     }
 
     /// Passes the changes to the flow's law; returns whether its rate may have changed.
-    fn look(&mut self, counted: FlowRecord, cycle: Cycle) -> bool {
+    fn apply_counts(&mut self, counted: FlowRecord, cycle: Cycle) -> bool {
         let (mhz, classes) = (self.mhz, &self.setup.classes);
         let flow = &mut self.flows[self.at];
-        flow.look(&classes[flow.class], counted, cycle, mhz)
+        flow.apply_counts(&classes[flow.class], counted, cycle, mhz)
     }
 }
 
@@ -176,7 +176,13 @@ impl SrpFlow {
         }
     }
 
-    fn look(&mut self, class: &SrpClass, counted: FlowRecord, cycle: Cycle, mhz: u64) -> bool {
+    fn apply_counts(
+        &mut self,
+        class: &SrpClass,
+        counted: FlowRecord,
+        cycle: Cycle,
+        mhz: u64,
+    ) -> bool {
         let now = time_of(cycle, mhz);
         let before = std::mem::replace(&mut self.seen, counted);
         if counted.rtts != before.rtts {
@@ -257,7 +263,7 @@ impl Task for SrpTask {
         let (doing, cost, more) = match self.step {
             SrpStep::Look => {
                 let (words, lasts) = access.read::<8>(self.record(number).after(READ_FROM));
-                let changed = self.look(FlowRecord::of(words), now);
+                let changed = self.apply_counts(FlowRecord::of(words), now);
                 let law = if changed { access.costs().law } else { 0 };
                 ("look at a flow", lasts + law, changed)
             }

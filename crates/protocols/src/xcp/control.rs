@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_come_to_what_was_worked_out_by_hand() {
+    fn control_intervals_match_hand_computed_vectors() {
         let parameters = XcpSettings::for_capacity(CAPACITY);
         let of = |traffic, sum_x, queue| interval(&parameters, TENTH, traffic, sum_x, queue, TENTH);
         let i1 = IntervalResult {
@@ -276,7 +276,7 @@ mod tests {
 
     /// I4.
     #[test]
-    fn an_idle_link_has_room_and_no_packet_to_give_it_to() {
+    fn idle_link_has_positive_feedback_but_zero_factors() {
         let mut control = ControlTimer::new(XcpSettings::for_capacity(CAPACITY)).unwrap();
         let mut done = control.fire(&Sums::default(), 0);
         assert_eq!(done.aggregate, 50_000_000);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_that_counts_is_the_shortest_seen() {
+    fn persistent_queue_is_the_shortest_observed() {
         let parameters = XcpSettings::for_capacity(CAPACITY);
         let mut timer = QueueTimer::default();
         assert_eq!(timer.fire(9_000, TENTH, &parameters), (TENTH - 19_327) / 2);
@@ -352,7 +352,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pools_follow_the_aggregate(
+        fn pools_follow_the_aggregate_feedback(
             capacity in 1_u64..=1 << 34, fractions in [0_u32..=10_000_000, 0_u32..=10_000_000, 0_u32..=10_000_000],
             length in 1_u32.., avg_rtt in 1_u32.., traffic: u32, sum_x: u64, queue: u32,
         ) {

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_take_what_was_worked_out_by_hand() {
+    fn packet_feedback_matches_hand_computed_vectors() {
         let departures = departures! {
             X1 1 (25000000, 0) (42950, 1000, 10000) (3999, 0) 3999 3999 (24996001, 0)
             X2 1 (25000000, 0) (42950, 1000, 1000) (1000, 0) 3999 1000 (24999000, 0)
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_requests_bytes_change() {
+    fn only_the_feedback_field_changes() {
         let mut header = bytes("061431000000a7c60199999a0000000000002710");
         let mut pools = intervals()[0];
         assert_eq!(pools.process(&mut header, 1000).unwrap().delta, 3_999);
@@ -259,7 +259,7 @@ mod tests {
 
     /// A large cut upstream: what the negative pool cannot cover is returned to the positive pool.
     #[test]
-    fn a_cut_that_the_negative_pool_cannot_cover_is_given_back() {
+    fn uncovered_negative_feedback_returns_to_the_positive_pool() {
         let mut pools = FeedbackPools {
             residue_neg: 500,
             ..intervals()[2]
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn all_packets_are_traffic_and_standard_ones_are_timed() {
+    fn only_standard_headers_contribute_to_rtt_sums() {
         let header = bytes("061431000000a7c60199999a0000000000002710");
         let standard = XcpHeader::from_bytes(&header).unwrap();
         let mut sums = Sums::default();

@@ -124,7 +124,7 @@ mod tests {
     };
 
     #[test]
-    fn fluid_model_comes_to_the_capacity_and_an_empty_queue() {
+    fn fluid_model_converges_to_capacity_and_an_empty_queue() {
         let end = *MODEL.run(60.0).last().expect("a state");
         assert!((end.rate / MODEL.capacity - 1.0).abs() < 1e-3, "{end:?}");
         assert!(end.queue < 1e3, "{end:?}");
@@ -132,7 +132,7 @@ mod tests {
 
     /// In the steady state, the queue term cancels what is handed out in excess.
     #[test]
-    fn a_wrong_capacity_leaves_a_queue() {
+    fn overestimated_capacity_leaves_a_standing_queue() {
         for (part, waits) in [(1.1, false), (1.1, true), (1.2, true)] {
             let model = Fluid {
                 estimated: MODEL.capacity * part,
@@ -156,7 +156,7 @@ mod tests {
     /// The authors' bound for alpha is pi / (4 sqrt 2) = 0.555 with beta = alpha^2 sqrt 2. It holds for
     /// the linear equations: a queue that cannot be negative damps the oscillation.
     #[test]
-    fn the_linear_model_swings_beyond_its_bound_and_the_other_does_not() {
+    fn only_the_linear_model_oscillates_beyond_its_stability_bound() {
         let swing = |alpha: f64, linear| {
             let model = Fluid {
                 alpha,

@@ -86,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn headers_have_the_drafts_bytes() {
+    fn headers_match_the_draft_byte_for_byte() {
         let request = XcpHeader {
             protocol: 6,
             length: 20,
@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_header_survives_its_bytes(bytes: [u8; LENGTH]) {
+        fn header_round_trips_through_bytes(bytes: [u8; LENGTH]) {
             prop_assert_eq!(XcpHeader::from_bytes(&bytes).unwrap().to_bytes(), bytes);
         }
     }

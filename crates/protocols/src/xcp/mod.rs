@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_in_q4_28() {
+    fn times_convert_to_q4_28() {
         for (nanoseconds, time) in [
             (1_000, 268),
             (12_000, 3_221),

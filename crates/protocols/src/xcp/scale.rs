@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn edges_are_held() {
+    fn ratio_saturates_at_its_edges() {
         assert_eq!(Factor::ratio(5, 0), Factor::ZERO);
         assert_eq!(Factor::ratio(0, 5), Factor::ZERO);
         assert_eq!(Factor::ratio(u32::MAX, 1), Factor::LARGEST);
@@ -90,7 +90,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_factor_is_normal_and_never_above_its_ratio(
+        fn factor_is_normalised_and_never_exceeds_its_ratio(
             numerator in 1_u32..=i32::MAX as u32, denominator in 1_u64.., bits in 0_u32..64, value: u32,
         ) {
             let denominator = (denominator >> bits).max(1);

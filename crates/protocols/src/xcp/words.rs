@@ -4,7 +4,7 @@ use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
 use super::task::{XcpLayout, XcpSetup, XcpState};
 use super::time_to_nanoseconds;
-use crate::keys::of_group;
+use crate::keys::group_prefix;
 
 impl XcpState {
     /// The summary line of group `number` of `count`.
@@ -13,7 +13,7 @@ impl XcpState {
         let pools = last.map(|last| last.pools).unwrap_or_default();
         format!(
             "{}input {}   feedback +{} -{} byte/s   average RTT {}   queue {} bytes   {} intervals",
-            of_group(number, count),
+            group_prefix(number, count),
             show_rate(last.map_or(0, |last| last.input_bandwidth) as f64 * 8.0),
             grouped(pools.residue_pos.into()),
             grouped(pools.residue_neg.into()),

@@ -57,7 +57,7 @@ fn project(task: &str, section: &str) -> String {
 }
 
 #[test]
-fn quick_start_has_defaults_of_the_paper() {
+fn quick_start_defaults_are_those_of_the_paper() {
     let resolved = good(&project("quick-start", "threshold = \"90%\"\n"));
     let setup = task::<QuickStartTask>(&resolved).setup();
     assert_eq!(
@@ -75,7 +75,7 @@ fn quick_start_has_defaults_of_the_paper() {
 }
 
 #[test]
-fn a_share_is_one_in_quotes_too() {
+fn threshold_share_of_one_may_be_quoted() {
     for typed in ["1", "\"1\"", "\"1.0\"", "\"100%\""] {
         let resolved = good(&project("quick-start", &format!("threshold = {typed}\n")));
         let setup = task::<QuickStartTask>(&resolved).setup();
@@ -103,7 +103,7 @@ fn samples_and_grace_of_quick_start_follow_the_window() {
 }
 
 #[test]
-fn a_group_a_port_has_that_ports_rate_and_counters() {
+fn groups_per_port_use_that_ports_rate_and_counters() {
     let keys = "groups = 2\nthreshold = 0.5\nwindow = \"1ms\"\ngrace = \"600\"\nsamples = 7\n";
     let resolved = good(&project("quick-start", keys));
     let setup = task::<QuickStartTask>(&resolved).setup();
@@ -154,7 +154,7 @@ fn xcp_parameters_are_exact() {
 }
 
 #[test]
-fn rcp_reads_as_many_threads_as_there_is_room_for() {
+fn rcp_thread_count_follows_the_counter_memory() {
     let resolved = good(&project(
         "rcp",
         "groups = 2\neta = 0.95\nperiod = \"5ms\"\n",
@@ -174,7 +174,7 @@ fn rcp_reads_as_many_threads_as_there_is_room_for() {
 }
 
 #[test]
-fn the_coprocessors_registers_are_state() {
+fn coprocessor_registers_can_hold_task_state() {
     let coprocessor = "[coprocessor]\nname = \"FEEDBACK\"\nchannel = 1\n";
     let quick_start = project(
         "quick-start",
@@ -197,7 +197,7 @@ fn the_coprocessors_registers_are_state() {
 }
 
 #[test]
-fn mistakes_say_what_to_do() {
+fn task_configuration_errors_are_actionable() {
     for (task, section, expected) in [
         (
             "quick-start",
@@ -323,7 +323,7 @@ fn value<'p>(project: &'p Project, name: &str) -> &'p str {
 }
 
 #[test]
-fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
+fn coprocessor_window_follows_its_channels_memory() {
     let plan = good(&format!("{ME}[coprocessor]\nname = \"FEEDBACK\"\n"));
     for (name, at) in [
         ("FEEDBACK", "0x40100000"),
@@ -366,7 +366,7 @@ fn a_coprocessor_lies_behind_the_memory_of_its_channel() {
 }
 
 #[test]
-fn coprocessor_mistakes() {
+fn coprocessor_errors_are_reported() {
     let with = |keys: &str| bad(&format!("{ME}[coprocessor]\n{keys}\n"), 1);
     assert!(with("name = \"F\"\nchannel = 2").contains("there is no SRAM channel 2"));
     assert!(with("name = \"1F\"").contains("not a name that a source can use"));
@@ -387,7 +387,7 @@ fn coprocessor_mistakes() {
 }
 
 #[test]
-fn keys_that_there_are_not_have_a_place() {
+fn unknown_keys_are_reported_with_their_section() {
     let with = |text: &str| bad(&format!("{ME}{text}"), 1);
     let text = with("[gpp.xcp]\nalpa = 1\n");
     assert!(

@@ -33,7 +33,7 @@ fn project(section: &str) -> String {
 }
 
 #[test]
-fn classes_have_a_rate_or_follow_the_law() {
+fn classes_use_a_fixed_rate_or_srp() {
     let resolved = good(&project(
         "period = \"50us\"\nmin_timeout = \"10ms\"\n\
          [[gpp.srp.class]]\nclass = 5\nrate = \"8Mbps\"\npacket = 500\n\
@@ -54,7 +54,7 @@ fn classes_have_a_rate_or_follow_the_law() {
 }
 
 #[test]
-fn mistakes_are_told_where_they_stand() {
+fn class_errors_are_reported_with_their_location() {
     let class = |keys: &str| project(&format!("[[gpp.srp.class]]\n{keys}\n"));
     for (keys, said) in [
         ("class = 3\nrate = \"1Mbps\"", "no flow has class 3"),

@@ -61,7 +61,7 @@ fn thread(number: usize) -> LongwordAddress {
 }
 
 #[test]
-fn rates_come_to_what_was_worked_out_by_hand() {
+fn rates_match_hand_computed_vectors() {
     let usual = RcpSettings::for_capacity(125_000_000);
     let careful = RcpSettings {
         target: 118_750_000,
@@ -111,7 +111,7 @@ fn rates_come_to_what_was_worked_out_by_hand() {
 
 /// Packets with a mean of 1/6 s, on a link whose rate is 5 % of its capacity.
 #[test]
-fn average_round_trip_times_come_to_what_was_worked_out_by_hand() {
+fn average_round_trip_times_match_hand_computed_values() {
     for (before, after) in [(200 * MS, 199_930_555), (100 * MS, 106_666_666)] {
         let mut bench = bench(RcpSettings {
             initial_rtt: before,

@@ -53,7 +53,7 @@ fn quick_start(samples: u32, sample: Cycle) -> Box<dyn Task> {
 }
 
 #[test]
-fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
+fn late_surplus_is_credited_to_its_own_window() {
     let mut bench = bench(vec![quick_start(3, WINDOW)]);
     assert_eq!(
         bench.words(STATE),
@@ -89,7 +89,7 @@ fn a_late_surplus_comes_back_to_the_window_that_it_is_from() {
 }
 
 #[test]
-fn windows_end_although_samples_are_asked_for_faster_than_the_core_is() {
+fn windows_end_on_time_under_excessive_sampling() {
     let mut bench = bench(vec![quick_start(3, 10)]);
     bench.run_until(10 * WINDOW + 5000);
     assert_eq!(bench.gpp.task::<QuickStartTask>().unwrap().windows, 10);
@@ -111,7 +111,7 @@ fn limit_and_phase_change_in_one_access() {
 }
 
 #[test]
-fn the_peak_of_the_last_samples_counts_also_over_the_turn_of_a_counter() {
+fn peak_utilisation_survives_counter_wraparound() {
     let mut bench = bench(vec![quick_start(2, WINDOW)]);
     let bytes = |units: u32| (units * 5).div_ceil(6);
     // 100,000 cycles are 1/6000 s: a unit of 40 kbit/s is 5000/6000 bytes.
@@ -147,7 +147,7 @@ fn the_peak_of_the_last_samples_counts_also_over_the_turn_of_a_counter() {
 /// Threads make requests as in the atomic variant, each with its own delay before it returns its
 /// surplus.
 #[test]
-fn no_two_windows_in_a_row_grant_more_than_the_threshold() {
+fn consecutive_windows_never_grant_more_than_the_threshold() {
     let mut bench = bench(vec![quick_start(3, WINDOW)]);
     let mut random = 12345_u32;
     let mut draw = |below: u32| {
@@ -260,7 +260,7 @@ fn shifts(cp: Factor, cn: Factor) -> u32 {
 const LOCKED: XcpLayout = XcpLayout::Locked { lock: true };
 
 #[test]
-fn the_control_timer_writes_the_pools_of_the_vectors() {
+fn control_timer_writes_the_expected_pools() {
     for ((bytes, sum_x, queue), residues, cp, cn) in VECTORS {
         let mut bench = bench(vec![xcp_task(LOCKED, None, TENTH)]);
         // The queue exists from the start: the second sample finds that it does not drain.
@@ -286,7 +286,7 @@ fn the_control_timer_writes_the_pools_of_the_vectors() {
 
 /// I4, with the default interval.
 #[test]
-fn an_idle_interval_has_pools_and_no_scales() {
+fn idle_interval_sets_pools_and_zero_factors() {
     let setup = xcp_task(XcpLayout::Locked { lock: false }, None, xcp::SECOND / 20);
     let mut bench = bench(vec![setup]);
     bench.run_until(INTERVAL / 2 + 10_000);
@@ -294,7 +294,7 @@ fn an_idle_interval_has_pools_and_no_scales() {
 }
 
 #[test]
-fn sums_per_thread_are_differences_over_their_turn() {
+fn per_thread_sums_survive_wraparound() {
     let threads = vec![2_u16, 5];
     let earlier = |thread: u16| Sums {
         input_traffic: u32::MAX - u32::from(thread),
@@ -369,7 +369,7 @@ fn sums_per_thread_are_differences_over_their_turn() {
 }
 
 #[test]
-fn the_core_waits_for_the_lock_and_writes_nothing_without_it() {
+fn core_writes_nothing_until_it_holds_the_lock() {
     let mut boot = plan();
     boot.tasks = vec![xcp_task(LOCKED, None, TENTH)];
     boot.locks = vec![LockSetup {
@@ -425,7 +425,7 @@ fn rcp(threads: std::ops::Range<u16>) -> Box<dyn Task> {
 }
 
 #[test]
-fn the_rate_is_what_the_law_makes_of_exact_differences() {
+fn rate_follows_the_law_for_exact_counter_differences() {
     let boot = BootPlan {
         tasks: vec![rcp(0..3)],
         memory: vec![MemoryImage {
@@ -490,7 +490,7 @@ fn the_rate_is_what_the_law_makes_of_exact_differences() {
 
 /// The exception ring is full of packets while a rate is computed from 64 threads.
 #[test]
-fn jobs_run_one_after_the_other_and_waits_are_booked() {
+fn jobs_run_in_sequence_and_waits_are_accounted() {
     let mut tasks = plan().tasks;
     tasks.push(rcp(0..64));
     tasks.push(quick_start(3, WINDOW));
@@ -527,7 +527,7 @@ fn jobs_run_one_after_the_other_and_waits_are_booked() {
 }
 
 #[test]
-fn looks_are_not_counted_while_the_core_is_at_another_job() {
+fn polls_are_not_counted_while_the_core_is_busy() {
     let mut tasks = plan().tasks;
     tasks.push(rcp(0..64));
     let mut bench = bench(tasks);
@@ -547,7 +547,7 @@ fn looks_are_not_counted_while_the_core_is_at_another_job() {
 }
 
 #[test]
-fn a_saved_core_goes_on_as_if_nothing_had_happened() {
+fn restored_core_runs_identically() {
     let tasks = || {
         let mut tasks = plan().tasks;
         tasks.push(quick_start(3, WINDOW));
@@ -578,7 +578,7 @@ fn a_saved_core_goes_on_as_if_nothing_had_happened() {
 }
 
 #[test]
-fn memory_that_is_not_there_is_refused() {
+fn nonexistent_memory_is_refused() {
     let mut boot = plan();
     let last = LongwordAddress {
         address: (64 << 20) - 16,

@@ -32,17 +32,17 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::programs::commands::{
-    Descriptor, JOURNAL, QUEUE, QUEUE_DESCRIPTOR, RING, RINGS, Reach, Upper, of_chips,
+    Descriptor, JOURNAL, QUEUE, QUEUE_DESCRIPTOR, RING, RINGS, Reach, Upper, chip_program,
 };
 use super::programs::media::for_ixp2800;
 use super::{text, view_of};
 use course::{Ended, Steps, ended};
 use tasks::{Clerk, Watch};
-use told::Told;
+use told::RecordedEvents;
 use view::view;
 
 /// Far more cycles than programs that end take.
-pub(super) const MOST_CYCLES: Cycle = 1 << 14;
+pub(super) const MAX_CYCLES: Cycle = 1 << 14;
 
 /// Ports, and the rate of each.
 const PORTS: u8 = 2;
@@ -175,7 +175,7 @@ fn frames() -> impl Strategy<Value = Vec<Arrival>> {
                 frame,
             }
         });
-        arrivals.filter(|it| it.start < MOST_CYCLES).collect()
+        arrivals.filter(|it| it.start < MAX_CYCLES).collect()
     })
 }
 
@@ -218,7 +218,7 @@ fn bench() -> impl Strategy<Value = Bench> {
         d_transfer,
     });
     let four = proptest::option::weighted(0.2, upper);
-    let program = move |reach| (of_chips(reach), four.clone());
+    let program = move |reach| (chip_program(reach), four.clone());
     let programs = |reach| proptest::collection::vec(program(reach), 1..7);
     let programs = prop_oneof![programs(Reach::Own), programs(Reach::Others)];
     let strict = proptest::bool::weighted(0.15);
@@ -261,7 +261,7 @@ fn bench() -> impl Strategy<Value = Bench> {
 
 fn steps() -> impl Strategy<Value = Steps> {
     let steps = prop_oneof![
-        4 => Just((MOST_CYCLES, false)),
+        4 => Just((MAX_CYCLES, false)),
         4 => (1..400_u64, Just(false)),
         4 => (300..3000_u64, Just(true)),
         // Saves so frequent that hardly any command is served without one in between.
@@ -303,7 +303,7 @@ fn looks() -> impl Strategy<Value = Vec<Cycle>> {
 /// A few chips exercise everything except the host's bus: otherwise the programs would miss cases
 /// under test.
 #[test]
-fn few_chips_do_each_command() {
+fn generated_chips_exercise_every_command() {
     let mut left: Vec<_> = CommandOp::ALL
         .into_iter()
         .filter(|op| op.info().unit != Unit::Pci)
@@ -317,7 +317,7 @@ fn few_chips_do_each_command() {
         let second = if bench.chip == "ixp2800" { 8 } else { 4 };
         let clusters = |far| bench.places.iter().any(|it| (*it >= second) == far);
         both += u32::from(clusters(false) && clusters(true));
-        let mut told = Told::default();
+        let mut told = RecordedEvents::default();
         ended(ENGINE, &bench, &Steps::AT_ONCE, &mut told);
         for (_, event) in &told.events {
             if let TraceEvent::Gpp { step, .. } = event {
@@ -342,7 +342,7 @@ fn few_chips_do_each_command() {
 
 /// Chips reach most of the pauses, some run past one, and much is in flight at them.
 #[test]
-fn chips_pause_while_something_is_under_way() {
+fn generated_chips_pause_with_commands_in_flight() {
     let mut runner = TestRunner::deterministic();
     let both = (bench(), steps());
     let (mut pauses, mut beyond, mut busy) = (0, 0, 0);
@@ -365,13 +365,13 @@ proptest! {
 
     /// The observed engine, the engine without an observer, and the reference core.
     #[test]
-    fn chips_are_the_same_with_both_cores(bench in bench(), steps in steps()) {
-        let mut by_engine = Told::default();
+    fn both_cores_agree_on_whole_chips(bench in bench(), steps in steps()) {
+        let mut by_engine = RecordedEvents::default();
         let watched_steps = Steps { saved: false, ..steps.clone() };
         let engine = ended(ENGINE, &bench, &watched_steps, &mut by_engine);
         let alone = ended(ENGINE, &bench, &steps, &mut NoObserver);
         let looks: BTreeSet<_> = engine.looks.iter().chain(&alone.looks).map(|it| it.at).collect();
-        let mut by_reference = Told::default();
+        let mut by_reference = RecordedEvents::default();
         let looked_at = Steps { looks: looks.into_iter().collect(), ..Steps::AT_ONCE };
         let reference = ended(REFERENCE, &bench, &looked_at, &mut by_reference);
 

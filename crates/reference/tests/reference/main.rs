@@ -21,7 +21,7 @@ use proptest::prelude::*;
 
 /// Far more cycles than a random program that ends takes. Contexts that overwrite each other's loop
 /// counters may not end.
-const MOST_CYCLES: u64 = 1 << 18;
+const MAX_CYCLES: u64 = 1 << 18;
 
 /// The initial contents of cores, and how they are run.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Ended {
         let mut ended = Self { cores, fabric };
         let mut until = 0;
         while !ended.fabric.events.is_empty() && ended.fabric.checks.fault().is_none() {
-            if until >= MOST_CYCLES {
+            if until >= MAX_CYCLES {
                 return None;
             }
             until += setup.steps;
@@ -219,8 +219,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(300), max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_context_is_the_same_on_both_cores(
-        program in programs::of_one_context(),
+    fn both_cores_agree_on_one_context(
+        program in programs::single_context(),
         seed in proptest::array::uniform32(any::<u32>()),
         steps in steps(),
     ) {
@@ -231,8 +231,8 @@ proptest! {
     /// Horizons lie within iterations: they are farther apart than the program's length; closer to
     /// a horizon, the engine checks each instruction.
     #[test]
-    fn lines_that_go_round_are_the_same_on_both_cores(
-        program in programs::rounds::of_rounds(),
+    fn both_cores_agree_on_loops(
+        program in programs::rounds::looping(),
         seed in proptest::array::uniform32(any::<u32>()),
         steps in prop_oneof![Just(1_u64 << 20), 100..1000_u64],
         saved in proptest::bool::weighted(0.1),
@@ -242,8 +242,8 @@ proptest! {
     }
 
     #[test]
-    fn contexts_that_share_registers_and_signals_are_the_same_on_both_cores(
-        program in programs::of_contexts(),
+    fn both_cores_agree_on_contexts_sharing_registers_and_signals(
+        program in programs::multi_context(),
         others in 0..0x40_u16,
         seed in proptest::array::uniform32(any::<u32>()),
         steps in steps(),
@@ -256,8 +256,8 @@ proptest! {
     /// Each has its own program, raises signals of both neighbours and fills the ring of the next
     /// one.
     #[test]
-    fn neighbours_are_the_same_on_both_cores(
-        programs in proptest::collection::vec(programs::of_neighbours(), 2..5),
+    fn both_cores_agree_on_neighbouring_microengines(
+        programs in proptest::collection::vec(programs::neighbouring(), 2..5),
         others in 0..0x10_u16,
         seed in proptest::array::uniform32(any::<u32>()),
         steps in steps(),

@@ -259,7 +259,7 @@ fn units() -> BoxedStrategy<Instruction> {
     .boxed()
 }
 
-fn straight() -> BoxedStrategy<Instruction> {
+fn straight_line() -> BoxedStrategy<Instruction> {
     prop_oneof![3 => datapath(), 1 => units()]
         .prop_filter("not encodable", |instruction| encode(instruction).is_ok())
         .boxed()
@@ -451,10 +451,10 @@ fn values() -> impl Strategy<Value = Vec<u32>> {
 /// A program: all general registers and both pointers are set; blocks of one instruction, or of one
 /// branch with its defer slots, are repeated several times, because the engine runs code that it
 /// has run before in another way; then comes a breakpoint.
-pub fn of_one_context() -> impl Strategy<Value = Vec<Instruction>> {
+pub fn single_context() -> impl Strategy<Value = Vec<Instruction>> {
     let block = prop_oneof![
-        5 => straight().prop_map(|it| vec![it]),
-        1 => with_slots(branch(), straight()),
+        5 => straight_line().prop_map(|it| vec![it]),
+        1 => with_slots(branch(), straight_line()),
     ];
     (values(), proptest::collection::vec(block, 1..60), 1..5_u16)
         .prop_map(|(values, blocks, rounds)| assemble(&values, blocks, rounds, BREAKPOINT))
@@ -464,21 +464,22 @@ pub fn of_one_context() -> impl Strategy<Value = Vec<Instruction>> {
 /// numbers, share the next-neighbour ring, raise each other's signals and wait for
 /// them. Each kills itself at the end. Context 7, whose register counts the rounds
 /// of all, must not run.
-pub fn of_contexts() -> impl Strategy<Value = Vec<Instruction>> {
-    of_several(OWN)
+pub fn multi_context() -> impl Strategy<Value = Vec<Instruction>> {
+    several_contexts(OWN)
 }
 
 /// Programs for a microengine among others: it also raises signals of its neighbours.
-pub fn of_neighbours() -> impl Strategy<Value = Vec<Instruction>> {
-    of_several(NEIGHBOURS)
+pub fn neighbouring() -> impl Strategy<Value = Vec<Instruction>> {
+    several_contexts(NEIGHBOURS)
 }
 
-fn of_several(whose: &'static [u16]) -> impl Strategy<Value = Vec<Instruction>> {
+fn several_contexts(whose: &'static [u16]) -> impl Strategy<Value = Vec<Instruction>> {
     // Others than these two are refused there.
-    let slot =
-        || prop_oneof![40 => straight(), 6 => shared(whose), 1 => yields(), 1 => branch()].boxed();
+    let slot = || {
+        prop_oneof![40 => straight_line(), 6 => shared(whose), 1 => yields(), 1 => branch()].boxed()
+    };
     let block = prop_oneof![
-        8 => straight().prop_map(|it| vec![it]),
+        8 => straight_line().prop_map(|it| vec![it]),
         4 => shared(whose).prop_map(|it| vec![it]),
         1 => timer(),
         2 => with_slots(branch(), slot()),
@@ -532,11 +533,11 @@ fn assemble(
     rounds: u16,
     last: Instruction,
 ) -> Vec<Instruction> {
-    assemble_behind(Vec::new(), values, blocks, rounds, last)
+    assemble_after(Vec::new(), values, blocks, rounds, last)
 }
 
 /// A program of blocks after its initial instructions.
-fn assemble_behind(
+fn assemble_after(
     first: Vec<Instruction>,
     values: &[u32],
     blocks: Vec<Vec<Instruction>>,

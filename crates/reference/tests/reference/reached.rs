@@ -16,7 +16,7 @@ use npsim_isa::{
 use npsim_reference::REFERENCE;
 
 use super::chips::course::{Ended, Steps, ended};
-use super::chips::{Bench, MOST_CYCLES, chip};
+use super::chips::{Bench, MAX_CYCLES, chip};
 use super::programs::{KILL, immed, set};
 
 /// All contexts but the first kill themselves; the first continues after these two.
@@ -51,10 +51,10 @@ fn command(op: CommandOp, transfer: TransferRegister) -> Command {
 }
 
 /// The cause of a run's end: the check, the address and the cycle of a fault.
-type Complaint = (Option<Check>, Option<u16>, Cycle);
+type FaultSite = (Option<Check>, Option<u16>, Cycle);
 
 /// The end of a chip on both cores, run through and in steps of any size, which must be the same.
-fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
+fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, FaultSite> {
     let bench = Bench {
         chip: "ixp2400",
         places: (0..programs.len() as u8).collect(),
@@ -76,9 +76,9 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
         let fault = chip.fault().map(|it| (it.check, it.pc, it.cycle));
         (chip.now(), fault.map_or(Ok(stop), Err))
     };
-    let (now, end_of_all) = end(REFERENCE, MOST_CYCLES, false);
+    let (now, end_of_all) = end(REFERENCE, MAX_CYCLES, false);
     for (cycles, saved) in [
-        (MOST_CYCLES, false),
+        (MAX_CYCLES, false),
         (1, false),
         (7, false),
         (100, false),
@@ -93,7 +93,7 @@ fn end_of(programs: Vec<Vec<Instruction>>) -> Result<Stop, Complaint> {
 
 /// A context may poll its registers for data from another microengine.
 #[test]
-fn a_loop_sees_what_is_reflected_into_its_register() {
+fn polling_loop_sees_reflected_register_writes() {
     let flag = Operand::STransfer(3);
     let mut waits = first_context_only();
     waits.extend([
@@ -124,7 +124,7 @@ fn a_loop_sees_what_is_reflected_into_its_register() {
 /// A thread that another microengine puts on a freelist no longer owns its registers, even while it
 /// polls one of them.
 #[test]
-fn a_loop_over_a_register_ends_where_another_lists_its_thread() {
+fn polling_loop_faults_once_its_thread_is_put_on_a_freelist() {
     let status = Operand::STransfer(3);
     let mut waits = first_context_only();
     waits.extend([
@@ -151,7 +151,7 @@ fn a_loop_over_a_register_ends_where_another_lists_its_thread() {
 
 /// The value reflected out of a register is its value at that time, although its owner continues.
 #[test]
-fn reflected_reads_are_of_their_time() {
+fn reflected_reads_return_the_value_at_that_time() {
     let counter = Operand::Gpr(Bank::B, 1);
     let mut counts = first_context_only();
     counts.push(immed(counter, 0));
@@ -219,7 +219,7 @@ fn reflected_reads_are_of_their_time() {
 
 /// A thread that puts itself on a freelist no longer owns its registers from that instruction on.
 #[test]
-fn registers_are_given_away_where_a_thread_lists_itself() {
+fn freelist_entry_releases_the_threads_registers() {
     let first = u32::from(msf_csr::RX_THREAD_FREELIST_0);
     let last = u32::from(msf_csr::RX_THREAD_FREELIST_2);
     // Context 0 of microengine 0, signal 1, from register 0 on.
@@ -268,7 +268,7 @@ fn registers_are_given_away_where_a_thread_lists_itself() {
 
 /// A context may poll a register that others fill for any length of time.
 #[test]
-fn a_loop_that_looks_at_what_others_reach_yields_often_enough() {
+fn polling_a_remotely_written_register_satisfies_the_watchdog() {
     let spins = || {
         let mut spins = first_context_only();
         spins.push(Instruction::BranchByte {

@@ -177,7 +177,7 @@ fn fields(command: &Row, four: bool) -> impl Iterator<Item = u64> {
 }
 
 #[test]
-fn commands_move_the_registers_that_their_words_name_in_both_modes() {
+fn command_transfers_match_the_word_oracle_in_both_modes() {
     for (mode, contexts) in [
         (ContextMode::Eight, [0, 3, 7]),
         (ContextMode::Four, [0, 2, 6]),
@@ -209,7 +209,7 @@ fn commands_move_the_registers_that_their_words_name_in_both_modes() {
 }
 
 #[test]
-fn instructions_name_the_registers_that_their_words_name_in_both_modes() {
+fn decoded_transfer_registers_match_the_word_oracle_in_both_modes() {
     for mode in [ContextMode::Eight, ContextMode::Four] {
         for command in &COMMANDS {
             for field in 0..32 {

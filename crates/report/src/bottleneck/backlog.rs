@@ -28,10 +28,10 @@ pub(super) struct Backlog {
 
 /// Returns the stage with the largest backlog, if it is why there are no free buffers.
 pub(super) fn find(observed: &Observed<'_>, window: &AnalysisWindow) -> Option<Backlog> {
-    let buffers = used_up(observed.series.places(), window)?;
+    let buffers = exhausted_buffers(observed.series.places(), window)?;
     let stages = 0..observed.stages.len();
     let held = stages.filter_map(|stage| {
-        let packets = inside(observed, window, stage)?;
+        let packets = packets_inside(observed, window, stage)?;
         let contexts = observed.stages[stage].microengines.len() as u64 * u64::from(CONTEXTS);
         (packets > contexts).then_some(Backlog {
             stage,
@@ -43,7 +43,7 @@ pub(super) fn find(observed: &Observed<'_>, window: &AnalysisWindow) -> Option<B
 }
 
 /// The number of packet buffers, if all were in use most of the time.
-pub(super) fn used_up(places: &[OccupancyProbe], window: &AnalysisWindow) -> Option<u64> {
+pub(super) fn exhausted_buffers(places: &[OccupancyProbe], window: &AnalysisWindow) -> Option<u64> {
     let mut pools = places.iter().zip(&window.fills);
     pools.find_map(|(place, fill)| {
         let pool = matches!(place.kind, ProbeKind::Buffers { .. });
@@ -54,7 +54,7 @@ pub(super) fn used_up(places: &[OccupancyProbe], window: &AnalysisWindow) -> Opt
 /// Packets inside a stage at the end of the window: those that entered by rings and queues
 /// and neither left by one nor had their buffers freed. `None` if the stage takes packets
 /// in from elsewhere.
-fn inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Option<u64> {
+fn packets_inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Option<u64> {
     let microengines = &observed.stages[stage].microengines;
     let takes: BTreeSet<WorkEnd> = { microengines.iter() }
         .flat_map(|&me| observed.flow.ends(me, WorkDirection::Takes))

@@ -14,7 +14,7 @@
 use npsim_observe::flow::MemoryAccess;
 
 use super::observed::Observed;
-use super::stage_load::{OCCUPIED, StageLoad, pressed};
+use super::stage_load::{OCCUPIED, StageLoad, is_congested};
 use super::window::AnalysisWindow;
 
 /// Polls per ten writes above which a stage counts as waiting. A stage that need not wait polls
@@ -50,7 +50,10 @@ pub(super) fn waits(
     let mut found: Vec<HandoffWait> = Vec::new();
     for waiter in 0..stages.len() {
         let takes = &stages[waiter].takes;
-        if !takes.iter().any(|&place| pressed(observed, window, place)) {
+        if !takes
+            .iter()
+            .any(|&place| is_congested(observed, window, place))
+        {
             continue;
         }
         for blocker in (0..stages.len()).filter(|&blocker| blocker != waiter) {
@@ -61,7 +64,7 @@ pub(super) fn waits(
             } else {
                 POLLS
             };
-            let Some(wait) = between(observed, waiter, blocker, enough) else {
+            let Some(wait) = wait_between(observed, waiter, blocker, enough) else {
                 continue;
             };
             found.push(wait);
@@ -74,7 +77,7 @@ pub(super) fn waits(
 }
 
 /// Returns the wait of one stage for another, if it polls often enough per ten writes.
-fn between(
+fn wait_between(
     observed: &Observed<'_>,
     waiter: usize,
     blocker: usize,

@@ -13,7 +13,7 @@ use super::loads::{LoadKind, ResourceLoad};
 use super::locks::LockLoad;
 use super::observed::{Observed, Stage};
 use super::serial::SectionLoad;
-use super::stage_load::{OCCUPIED, StageLoad, pressed};
+use super::stage_load::{OCCUPIED, StageLoad, is_congested};
 use super::window::AnalysisWindow;
 use super::wording::Subject;
 
@@ -107,7 +107,7 @@ pub(super) fn limits(
         loads,
         reasons,
         in_front_of_backlog: backlog.map_or_else(BTreeSet::new, |backlog| {
-            in_front_of(reasons.stages, backlog.stage)
+            upstream_stages(reasons.stages, backlog.stage)
         }),
     };
     let stages = 0..observed.stages.len().min(reasons.stages.len());
@@ -143,13 +143,13 @@ impl LimitSearch<'_> {
         places.iter().map(lost).sum()
     }
 
-    fn any_pressed(&self, places: &[usize]) -> bool {
-        let pressed = |&place: &usize| pressed(self.observed, self.window, place);
-        places.iter().any(pressed)
+    fn any_congested(&self, places: &[usize]) -> bool {
+        let is_congested = |&place: &usize| is_congested(self.observed, self.window, place);
+        places.iter().any(is_congested)
     }
 
     /// The places in front of these stages.
-    fn taken_from(&self, stages: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    fn input_places(&self, stages: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
         stages.flat_map(|stage| self.reasons.stages[stage].takes.iter().copied())
     }
 
@@ -167,7 +167,7 @@ impl LimitSearch<'_> {
         let mut waiting = waits.iter().filter(|wait| wait.blocker == index);
         takes_lock(index)
             || !locks.is_empty()
-                && !self.any_pressed(&load.takes)
+                && !self.any_congested(&load.takes)
                 && waiting.all(|wait| takes_lock(wait.waiter))
     }
 
@@ -176,11 +176,11 @@ impl LimitSearch<'_> {
         let (stage, load) = (&self.observed.stages[index], &self.reasons.stages[index]);
         // Frames lost in front of a waiting stage are attributed to the stage that it waits for.
         let waiting = self.reasons.waits.iter().filter(|it| it.blocker == index);
-        let mut in_front: Vec<usize> = self.taken_from(waiting.map(|it| it.waiter)).collect();
+        let mut in_front: Vec<usize> = self.input_places(waiting.map(|it| it.waiter)).collect();
         if self.reasons.backlog.is_some_and(|it| it.stage == index) {
-            in_front.extend(self.taken_from(self.in_front_of_backlog.iter().copied()));
+            in_front.extend(self.input_places(self.in_front_of_backlog.iter().copied()));
         }
-        if self.waits(index) || (in_front.is_empty() && !self.any_pressed(&load.takes)) {
+        if self.waits(index) || (in_front.is_empty() && !self.any_congested(&load.takes)) {
             return None;
         }
         let mut before = in_front;
@@ -235,14 +235,14 @@ impl LimitSearch<'_> {
         }
         if share >= OCCUPIED {
             // Contexts that keep retrying for a token or a lock do no computation.
-            let section = self.section(index, |section| !section.lets_sleep());
+            let section = self.section(index, |section| !section.waiters_sleep());
             return section.or_else(|| Some((LimitKind::Compute, stage.title(), share)));
         }
         if let Some((port, line)) = full_line(self.observed, self.loads, load, enough) {
             let name = format!("the line out of port {port}");
             return Some((LimitKind::Line(port), name, line));
         }
-        if self.any_pressed(&load.gives) {
+        if self.any_congested(&load.gives) {
             return None;
         }
         let section = self.section(index, |_| true);
@@ -292,7 +292,7 @@ impl LimitSearch<'_> {
     }
 
     fn lock(&self, lock: &LockLoad) -> Limit {
-        let before: BTreeSet<usize> = self.taken_from(lock.takers.iter().copied()).collect();
+        let before: BTreeSet<usize> = self.input_places(lock.takers.iter().copied()).collect();
         let before: Vec<usize> = before.into_iter().collect();
         Limit {
             kind: LimitKind::Lock(lock.index),
@@ -307,7 +307,7 @@ impl LimitSearch<'_> {
 }
 
 /// All stages upstream of one, directly or indirectly, excluding itself.
-fn in_front_of(stages: &[StageLoad], index: usize) -> BTreeSet<usize> {
+fn upstream_stages(stages: &[StageLoad], index: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut ahead = vec![index];
     while let Some(stage) = ahead.pop() {
@@ -413,7 +413,7 @@ fn slow_path(
             })
         });
         let served = observed.report.chip.gpp.exceptions > 0;
-        if taken || !served || !pressed(observed, window, place) {
+        if taken || !served || !is_congested(observed, window, place) {
             continue;
         }
         let core = loads.iter().find(|load| load.kind == LoadKind::Core);

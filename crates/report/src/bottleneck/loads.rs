@@ -158,7 +158,7 @@ mod tests {
     use npsim_inspect::stats::PortStats;
 
     #[test]
-    fn a_line_of_least_frames_is_full_at_its_packet_rate() {
+    fn minimum_size_frames_fill_the_line() {
         let port = PortStats {
             bits_per_second: 1_000_000_000,
             ..PortStats::default()

@@ -15,7 +15,7 @@ use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
 /// Thousandths of the time held or handed over at which a lock is at its limit.
-const TAKEN: u64 = 900;
+const SATURATED: u64 = 900;
 
 /// A lock at its limit, with its activity in the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec
     let mut found: Vec<LockLoad> = pairs
         .map(|(index, pair)| load(observed, window, index as u16, pair))
         .filter(|lock| lock.failed > 0)
-        .filter(|lock| lock.permille() >= TAKEN || lock.delayed().is_some())
+        .filter(|lock| lock.permille() >= SATURATED || lock.delayed().is_some())
         .collect();
     found.sort_by_key(|lock| std::cmp::Reverse(lock.permille()));
     found
@@ -71,7 +71,7 @@ fn load(
     LockLoad {
         index,
         name: after.name.clone(),
-        stuck: permille(hold, window.cycles()) >= TAKEN,
+        stuck: permille(hold, window.cycles()) >= SATURATED,
         takers: stages
             .filter(|(_, stage)| takes(stage))
             .map(|(stage, _)| stage)

@@ -18,12 +18,12 @@ use super::wording::{Subject, percent};
 const MOSTLY_WORK: u64 = 300;
 
 /// Load in thousandths above which a stage has no time to spare.
-const CLOSE: u64 = 700;
+const NO_SLACK: u64 = 700;
 /// Thousandths of aborted slots that are worth saving.
 const MANY_ABORTED: u64 = 100;
 
 /// The analysis of a run that was never sampled.
-pub(super) fn nothing_seen() -> Analysis {
+pub(super) fn never_sampled() -> Analysis {
     Analysis {
         headline: "Nothing was seen of the run, so nothing can be said about it.".into(),
         evidence: Vec::new(),
@@ -97,8 +97,8 @@ impl Narrative<'_> {
         let mut evidence = vec![self.rates()];
         if let Some(stage) = first.stage {
             evidence.extend(self.stage(stage));
-            evidence.extend(self.waits_for(stage));
-            evidence.extend(self.kept_by(stage));
+            evidence.extend(self.wait_sentences(stage));
+            evidence.extend(self.backlog_sentence(stage));
         }
         if let Some(lock) = self.lock(first) {
             evidence.extend(lock.evidence(self.observed.stages, self.window));
@@ -131,7 +131,7 @@ impl Narrative<'_> {
             LimitKind::Compute => {
                 "{Name} {is} the limit: {it} {is} occupied {used} of the time {when}."
             }
-            LimitKind::Latency if limit.permille >= CLOSE => {
+            LimitKind::Latency if limit.permille >= NO_SLACK => {
                 "{Name} {is} close to the limit, {used} of the time used {when}: the contexts sleep while work waits."
             }
             LimitKind::Latency => {
@@ -252,7 +252,7 @@ impl Narrative<'_> {
     }
 
     /// Sentences on the stages that wait for this one to accept work.
-    fn waits_for(&self, stage: usize) -> Vec<String> {
+    fn wait_sentences(&self, stage: usize) -> Vec<String> {
         let waits = self
             .reasons
             .waits
@@ -273,7 +273,7 @@ impl Narrative<'_> {
     }
 
     /// A sentence on the packets held in a stage while there are no free buffers.
-    fn kept_by(&self, stage: usize) -> Option<String> {
+    fn backlog_sentence(&self, stage: usize) -> Option<String> {
         let backlog = self
             .reasons
             .backlog

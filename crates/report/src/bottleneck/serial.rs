@@ -16,11 +16,11 @@ use super::window::AnalysisWindow;
 use super::wording::{capital, percent};
 
 /// Thousandths of the time held or handed over at which a section is at its limit.
-const TAKEN: u64 = 900;
+const SATURATED: u64 = 900;
 
 /// Thousandths of the time that a turn waits for contexts at something else, above which this is its
 /// main delay.
-const DELAYS: u64 = 500;
+const MAIN_DELAY: u64 = 500;
 
 /// A section that is always occupied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,9 @@ pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec
     let mut found: Vec<_> = sections
         .filter(|section| !named.contains(&section.held_by))
         .map(|section| load(observed, window, section))
-        .filter(|load| load.is_wanted() && (load.permille() >= TAKEN || load.delayed().is_some()))
+        .filter(|load| {
+            load.is_wanted() && (load.permille() >= SATURATED || load.delayed().is_some())
+        })
         .collect();
     found.sort_by_key(|load| std::cmp::Reverse(load.permille()));
     found
@@ -106,7 +108,7 @@ pub(super) fn delayed_turn(
 ) -> Option<(&str, u64)> {
     let (turn, waited) = section.delays.as_ref()?;
     let waited = permille(*waited, cycles).min(1000);
-    (permille_used < TAKEN && waited >= DELAYS).then_some((turn.as_str(), waited))
+    (permille_used < SATURATED && waited >= MAIN_DELAY).then_some((turn.as_str(), waited))
 }
 
 /// Advice for contexts that acquire something in any order and continue in the order of a turn.
@@ -148,7 +150,7 @@ impl SectionLoad {
     }
 
     /// Whether waiting contexts sleep rather than retry.
-    pub fn lets_sleep(&self) -> bool {
+    pub fn waiters_sleep(&self) -> bool {
         matches!(self.section.held_by, Exclusive::Turn { .. })
     }
 

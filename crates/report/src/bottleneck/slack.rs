@@ -59,7 +59,7 @@ impl Narrative<'_> {
         }
         let lost = self.window.lost_in_queues();
         let places = self.observed.series.places();
-        let buffers = backlog::used_up(places, self.window);
+        let buffers = backlog::exhausted_buffers(places, self.window);
         let buffers = buffers.filter(|_| self.window.sent() < self.window.received());
         let template = if buffers.is_some() {
             "Nine tenths or more of the {buffers} packet buffers are in use {when}, though nothing is saturated all the time: {name} comes nearest, used {used}."

@@ -85,13 +85,17 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &AnalysisWindow) -> V
         load
     };
     let mut loads: Vec<StageLoad> = observed.stages.iter().map(one).collect();
-    behind_the_first(observed, window, &mut loads);
+    infer_frames_behind_receive(observed, window, &mut loads);
     loads
 }
 
 /// Determines the frames that reach stages fed by a ring from the receive stage: all
 /// that the receive stage takes in, minus those that find no room in the ring.
-fn behind_the_first(observed: &Observed<'_>, window: &AnalysisWindow, loads: &mut [StageLoad]) {
+fn infer_frames_behind_receive(
+    observed: &Observed<'_>,
+    window: &AnalysisWindow,
+    loads: &mut [StageLoad],
+) {
     let places = observed.series.places();
     let ring = |&place: &usize| matches!(places[place].kind, ProbeKind::Ring { .. });
     for index in 0..loads.len() {
@@ -117,7 +121,7 @@ fn behind_the_first(observed: &Observed<'_>, window: &AnalysisWindow, loads: &mu
 
 /// Whether work piles up in a place: it was full in half of the samples, or frames
 /// found no room.
-pub(super) fn pressed(observed: &Observed<'_>, window: &AnalysisWindow, place: usize) -> bool {
+pub(super) fn is_congested(observed: &Observed<'_>, window: &AnalysisWindow, place: usize) -> bool {
     let fill = window.fills[place];
     let kind = observed.series.places()[place].kind;
     // Bytes of a frame may still be on the line; only frames that found no room count.

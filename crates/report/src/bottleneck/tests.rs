@@ -15,7 +15,7 @@ use npsim_observe::sections::SerialSections;
 /// A forwarder on two microengines, sampled after each of ten intervals of a
 /// thousand cycles. All numbers are per interval.
 #[derive(Clone, Copy)]
-struct Made {
+struct SyntheticLoad {
     /// Cycles in which microengines 0 and 1 execute.
     executing: [u64; 2],
     /// Cycles in which they stall.
@@ -36,7 +36,7 @@ struct Made {
 }
 
 /// A load at which nothing is full.
-const EASY: Made = Made {
+const LIGHT_LOAD: SyntheticLoad = SyntheticLoad {
     executing: [400, 200],
     stalled: [0, 0],
     sram: 100,
@@ -69,7 +69,7 @@ fn places() -> Vec<OccupancyProbe> {
     ]
 }
 
-fn sample(made: Made, n: u64) -> Sample {
+fn sample(made: SyntheticLoad, n: u64) -> Sample {
     let me = |index: usize| MicroengineStats {
         index: index as u64,
         executing: made.executing[index] * n,
@@ -138,17 +138,17 @@ fn sample(made: Made, n: u64) -> Sample {
     }
 }
 
-fn analysed(made: Made) -> Analysis {
+fn analysed(made: SyntheticLoad) -> Analysis {
     analysed_with(made, |_| ())
 }
 
-fn analysed_with(made: Made, note: impl FnOnce(&mut TrafficFlow)) -> Analysis {
+fn analysed_with(made: SyntheticLoad, note: impl FnOnce(&mut TrafficFlow)) -> Analysis {
     let samples = (1..=10).map(|n| sample(made, n));
     analysed_samples(made, samples, note)
 }
 
 fn analysed_samples(
-    made: Made,
+    made: SyntheticLoad,
     samples: impl Iterator<Item = Sample>,
     note: impl FnOnce(&mut TrafficFlow),
 ) -> Analysis {
@@ -180,90 +180,90 @@ fn analysed_samples(
     })
 }
 
-fn says(analysis: &Analysis, part: &str) {
+fn assert_says(analysis: &Analysis, part: &str) {
     let text = as_text(analysis);
     assert!(text.contains(part), "no `{part}` in\n{text}");
 }
 
 #[test]
-fn chip_with_nothing_full_names_the_slack() {
-    let analysis = analysed(EASY);
+fn unsaturated_chip_names_the_nearest_limit() {
+    let analysis = analysed(LIGHT_LOAD);
     assert!(analysis.limits.is_empty());
-    says(&analysis, "Nothing is saturated");
-    says(&analysis, "Microengine 0 (forward.uc) comes nearest");
-    says(&analysis, "polling included");
+    assert_says(&analysis, "Nothing is saturated");
+    assert_says(&analysis, "Microengine 0 (forward.uc) comes nearest");
+    assert_says(&analysis, "polling included");
 }
 
 #[test]
-fn a_microengine_that_is_occupied_all_the_time_is_the_limit() {
-    let analysis = analysed(Made {
+fn fully_occupied_microengine_is_the_limit() {
+    let analysis = analysed(SyntheticLoad {
         executing: [980, 200],
         received: 4,
         lost: [2, 0],
         fills: [128, 2, 1],
-        ..EASY
+        ..LIGHT_LOAD
     });
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].kind, LimitKind::Compute);
     assert_eq!(analysis.limits[0].lost, 20);
-    says(&analysis, "Microengine 0 (forward.uc) is the limit");
-    says(
+    assert_says(&analysis, "Microengine 0 (forward.uc) is the limit");
+    assert_says(
         &analysis,
         "20 frames found no room in the receive FIFO of port 0",
     );
-    says(&analysis, "1 microengine runs nothing");
+    assert_says(&analysis, "1 microengine runs nothing");
 }
 
 #[test]
-fn sleeping_contexts_are_a_limit_of_their_own() {
-    let analysis = analysed(Made {
+fn sleeping_contexts_are_a_latency_limit() {
+    let analysis = analysed(SyntheticLoad {
         executing: [300, 200],
         received: 4,
         lost: [2, 0],
         fills: [128, 2, 1],
-        ..EASY
+        ..LIGHT_LOAD
     });
     assert_eq!(analysis.limits[0].kind, LimitKind::Latency);
-    says(&analysis, "without being occupied");
+    assert_says(&analysis, "without being occupied");
 }
 
 #[test]
-fn the_second_stage_holds_the_first_up() {
-    let analysis = analysed(Made {
+fn slow_second_stage_is_the_limit() {
+    let analysis = analysed(SyntheticLoad {
         executing: [300, 960],
         received: 4,
         lost: [2, 0],
         fills: [128, 400, 1],
-        ..EASY
+        ..LIGHT_LOAD
     });
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].stage, Some(1));
-    says(&analysis, "Microengine 1 (transmit.uc) is the limit");
+    assert_says(&analysis, "Microengine 1 (transmit.uc) is the limit");
 }
 
 #[test]
-fn a_full_line_limits_what_stands_before_it() {
+fn full_line_is_the_limit_for_upstream_stages() {
     // 2.4 frames of 84 bytes in a thousand cycles are 967 Mb/s; three exceed the
     // line rate and are capped at 100 %.
-    let analysis = analysed(Made {
+    let analysis = analysed(SyntheticLoad {
         received: 4,
         sent: 3,
         lost: [0, 1],
         fills: [4, 400, 128],
-        ..EASY
+        ..LIGHT_LOAD
     });
     assert_eq!(analysis.limits[0].kind, LimitKind::Line(0));
-    says(&analysis, "The line out of port 0 is the limit");
-    says(&analysis, "Nothing on the chip helps");
+    assert_says(&analysis, "The line out of port 0 is the limit");
+    assert_says(&analysis, "Nothing on the chip helps");
 }
 
 /// The first microengine has work waiting and hands over through memory.
-const HANDS_OVER: Made = Made {
+const HANDOFF_LOAD: SyntheticLoad = SyntheticLoad {
     executing: [950, 990],
     received: 4,
     lost: [2, 0],
     fills: [128, 2, 1],
-    ..EASY
+    ..LIGHT_LOAD
 };
 
 /// Slots that microengine 0 writes and 1 reads, and the progress of 1.
@@ -275,46 +275,46 @@ fn slots(flow: &mut TrafficFlow, polls: u64) {
 }
 
 #[test]
-fn stage_that_polls_for_room_is_not_the_limit_although_occupied() {
-    let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 650));
+fn occupied_stage_polling_for_room_is_not_the_limit() {
+    let analysis = analysed_with(HANDOFF_LOAD, |flow| slots(flow, 650));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].stage, Some(1));
     assert_eq!(analysis.limits[0].lost, 20, "what is lost in front of both");
-    says(&analysis, "Microengine 1 (transmit.uc) is the limit");
-    says(
+    assert_says(&analysis, "Microengine 1 (transmit.uc) is the limit");
+    assert_says(
         &analysis,
         "microengine 0 (forward.uc) polls NEXT_SLOT 6.5 times for each write to SLOTS: it waits for room",
     );
 }
 
 #[test]
-fn stage_that_sleeps_until_a_busy_one_makes_room_is_not_the_limit() {
+fn stage_blocked_by_a_busy_stage_is_not_the_limit() {
     // One context polls for all contexts of its microengine, with pauses in
     // between.
-    let asleep = Made {
+    let asleep = SyntheticLoad {
         executing: [800, 990],
-        ..HANDS_OVER
+        ..HANDOFF_LOAD
     };
     let analysis = analysed_with(asleep, |flow| slots(flow, 130));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].stage, Some(1));
-    says(
+    assert_says(
         &analysis,
         "polls NEXT_SLOT 1.3 times for each write to SLOTS",
     );
 }
 
 #[test]
-fn sleeping_stage_is_the_limit_if_polls_found_room_or_the_other_rests() {
-    let asleep = Made {
+fn sleeping_stage_is_the_limit_unless_blocked_downstream() {
+    let asleep = SyntheticLoad {
         executing: [800, 990],
-        ..HANDS_OVER
+        ..HANDOFF_LOAD
     };
     // One poll per write, each of which found room.
     let polls = analysed_with(asleep, |flow| slots(flow, 100));
-    let rests = Made {
+    let rests = SyntheticLoad {
         executing: [800, 700],
-        ..HANDS_OVER
+        ..HANDOFF_LOAD
     };
     let rests = analysed_with(rests, |flow| slots(flow, 130));
     for analysis in [polls, rests] {
@@ -326,15 +326,15 @@ fn sleeping_stage_is_the_limit_if_polls_found_room_or_the_other_rests() {
 
 #[test]
 fn stage_that_finds_room_at_once_is_the_limit() {
-    let analysis = analysed_with(HANDS_OVER, |flow| slots(flow, 40));
+    let analysis = analysed_with(HANDOFF_LOAD, |flow| slots(flow, 40));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].stage, Some(0));
 }
 
 #[test]
-fn stage_without_work_is_no_limit_by_polling_for_it() {
+fn stage_polling_for_work_is_not_the_limit() {
     // Microengine 1 polls the slots; nothing is full.
-    let analysis = analysed_with(EASY, |flow| {
+    let analysis = analysed_with(LIGHT_LOAD, |flow| {
         slots(flow, 10);
         flow.note_accesses(1, "SLOTS", MemoryAccess::Reads, 9000);
     });
@@ -342,42 +342,42 @@ fn stage_without_work_is_no_limit_by_polling_for_it() {
 }
 
 #[test]
-fn a_full_line_limits_although_queues_keep_it_from_the_transmit_stage() {
-    let analysis = analysed(Made {
+fn full_line_is_the_limit_despite_queue_losses() {
+    let analysis = analysed(SyntheticLoad {
         received: 4,
         sent: 3,
         lost_in_queue: 1,
-        ..EASY
+        ..LIGHT_LOAD
     });
     assert_eq!(analysis.limits[0].kind, LimitKind::Line(0));
-    says(&analysis, "The line out of port 0 is the limit");
-    says(&analysis, "10 frames were lost in the microcode's queues");
+    assert_says(&analysis, "The line out of port 0 is the limit");
+    assert_says(&analysis, "10 frames were lost in the microcode's queues");
     // Drops by early detection alone do not mean that a line is full.
-    let analysis = analysed(Made {
+    let analysis = analysed(SyntheticLoad {
         lost_in_queue: 1,
-        ..EASY
+        ..LIGHT_LOAD
     });
     assert!(analysis.limits.is_empty(), "{:?}", analysis.limits);
 }
 
 #[test]
-fn a_unit_that_serves_all_the_time_is_the_limit_of_who_waits_for_it() {
-    let analysis = analysed(Made {
+fn saturated_unit_is_the_limit() {
+    let analysis = analysed(SyntheticLoad {
         executing: [300, 200],
         stalled: [500, 0],
         sram: 970,
         received: 4,
         lost: [2, 0],
         fills: [128, 2, 1],
-        ..EASY
+        ..LIGHT_LOAD
     });
     assert_eq!(analysis.limits[0].kind, LimitKind::Unit);
-    says(&analysis, "Sram0 is the limit");
+    assert_says(&analysis, "Sram0 is the limit");
 }
 
 #[test]
-fn losses_without_a_full_place_are_bursts() {
-    let mut made = EASY;
+fn losses_without_a_persistently_full_buffer_are_bursts() {
+    let mut made = LIGHT_LOAD;
     made.lost = [0, 0];
     let quiet = analysed(made);
     assert!(!as_text(&quiet).contains("bursts"));
@@ -386,7 +386,7 @@ fn losses_without_a_full_place_are_bursts() {
     made.received = 3;
     let burst = analysed(made);
     assert!(burst.limits.is_empty(), "{:?}", burst.limits);
-    says(&burst, "Frames are lost in bursts: 10 found a place full");
+    assert_says(&burst, "Frames are lost in bursts: 10 found a place full");
     // If work is always waiting in it, the stage that takes from it is slow.
     made.fills = [4, 340, 1];
     let slow = analysed(made);
@@ -395,29 +395,29 @@ fn losses_without_a_full_place_are_bursts() {
 }
 
 #[test]
-fn a_run_without_frames_says_what_was_used() {
-    let analysis = analysed(Made {
+fn run_without_frames_reports_utilisation() {
+    let analysis = analysed(SyntheticLoad {
         received: 0,
         sent: 0,
-        ..EASY
+        ..LIGHT_LOAD
     });
-    says(&analysis, "No frames came");
-    says(&analysis, "microengine 0");
+    assert_says(&analysis, "No frames came");
+    assert_says(&analysis, "microengine 0");
 }
 
 /// Microengine 0 spins for a lock, and frames are lost in front of it.
-const LOCKED: Made = Made {
+const LOCK_LOAD: SyntheticLoad = SyntheticLoad {
     executing: [950, 200],
     received: 4,
     lost: [2, 0],
     fills: [128, 2, 1],
     lock: [800, 160, 2, 2, 12],
-    ..EASY
+    ..LIGHT_LOAD
 };
 
 #[test]
-fn a_lock_without_room_for_more_sections_is_the_limit_and_not_who_spins_for_it() {
-    let analysis = analysed_with(LOCKED, |flow| flow.note_taken(0, Some(0), 20));
+fn saturated_lock_is_the_limit_rather_than_its_spinners() {
+    let analysis = analysed_with(LOCK_LOAD, |flow| flow.note_taken(0, Some(0), 20));
     assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
     assert_eq!(analysis.limits[0].kind, LimitKind::Lock(0));
     assert_eq!(
@@ -432,14 +432,14 @@ fn a_lock_without_room_for_more_sections_is_the_limit_and_not_who_spins_for_it()
         "Microengine 0 (forward.uc) takes it.",
         "More microengines do not help",
     ] {
-        says(&analysis, part);
+        assert_says(&analysis, part);
     }
 }
 
 #[test]
-fn a_lock_with_room_or_without_waiters_leaves_the_limit_where_it_was() {
+fn unsaturated_or_uncontended_lock_is_not_the_limit() {
     for lock in [[700, 160, 2, 2, 12], [980, 0, 2, 0, 0]] {
-        let made = Made { lock, ..LOCKED };
+        let made = SyntheticLoad { lock, ..LOCK_LOAD };
         let analysis = analysed_with(made, |flow| flow.note_taken(0, Some(0), 20));
         assert_eq!(analysis.limits.len(), 1, "{:?}", analysis.limits);
         assert_eq!(analysis.limits[0].kind, LimitKind::Compute);
@@ -447,11 +447,11 @@ fn a_lock_with_room_or_without_waiters_leaves_the_limit_where_it_was() {
 }
 
 #[test]
-fn another_stage_at_its_limit_is_told_behind_the_lock() {
-    let made = Made {
+fn saturated_stage_is_reported_after_the_lock() {
+    let made = SyntheticLoad {
         executing: [300, 960],
         fills: [128, 400, 1],
-        ..LOCKED
+        ..LOCK_LOAD
     };
     let analysis = analysed_with(made, |flow| {
         flow.note_taken(0, Some(0), 20);
@@ -459,21 +459,21 @@ fn another_stage_at_its_limit_is_told_behind_the_lock() {
     });
     let kinds: Vec<_> = analysis.limits.iter().map(|limit| &limit.kind).collect();
     assert_eq!(kinds, [&LimitKind::Lock(0), &LimitKind::Compute]);
-    says(
+    assert_says(
         &analysis,
         "Microengine 0 (forward.uc) and the general-purpose core take it.",
     );
-    says(
+    assert_says(
         &analysis,
         "Microengine 1 (transmit.uc) is at its limit as well",
     );
 }
 
 #[test]
-fn waits_for_a_stage_are_its_own_only_while_no_lock_holds_it_up() {
-    let made = Made {
+fn waiting_stage_is_attributed_to_the_saturated_lock() {
+    let made = SyntheticLoad {
         executing: [950, 990],
-        ..LOCKED
+        ..LOCK_LOAD
     };
     let analysis = analysed_with(made, |flow| {
         slots(flow, 650);
@@ -484,10 +484,10 @@ fn waits_for_a_stage_are_its_own_only_while_no_lock_holds_it_up() {
 }
 
 #[test]
-fn a_lock_that_is_never_released_is_told_as_such() {
-    let made = Made {
+fn never_released_lock_is_reported() {
+    let made = SyntheticLoad {
         lock: [1000, 0, 0, 0, 12],
-        ..LOCKED
+        ..LOCK_LOAD
     };
     let held = |n| {
         let mut sample = sample(made, n);
@@ -502,10 +502,10 @@ fn a_lock_that_is_never_released_is_told_as_such() {
     let samples = (1..=10).map(held);
     let analysis = analysed_samples(made, samples, |flow| flow.note_taken(0, Some(0), 1));
     assert_eq!(analysis.limits[0].kind, LimitKind::Lock(0));
-    says(
+    assert_says(
         &analysis,
         "The lock L is never released: it is held 100.0% of the time",
     );
-    says(&analysis, "passes by its release");
+    assert_says(&analysis, "passes by its release");
     assert!(!as_text(&analysis).contains("sections a second"));
 }

@@ -174,7 +174,7 @@ fn lost_at(series: &Series, sample: &Sample, place: usize) -> u64 {
             .stats
             .counters
             .iter()
-            .filter(|counter| counter.drop && tells_of(&counter.name, &place.name))
+            .filter(|counter| counter.drop && is_drop_counter_of(&counter.name, &place.name))
             .map(|counter| counter.value)
             .sum(),
         _ => 0,
@@ -182,7 +182,7 @@ fn lost_at(series: &Series, sample: &Sample, place: usize) -> u64 {
 }
 
 /// Whether a drop counter counts frames that found no room in a ring or queue.
-fn tells_of(counter: &str, place: &str) -> bool {
+fn is_drop_counter_of(counter: &str, place: &str) -> bool {
     let stem = ["_RING", "_QUEUE"]
         .iter()
         .find_map(|kind| place.strip_suffix(kind));
@@ -207,19 +207,28 @@ fn growth(counts: &[u64]) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{growth, tells_of};
+    use super::{growth, is_drop_counter_of};
 
     #[test]
-    fn a_counter_tells_of_the_ring_that_it_names() {
-        assert!(tells_of("DROP_TX_RING_FULL", "TX_RING"));
-        assert!(tells_of("DROP_PROCESSING_FULL", "PROCESSING_RING"));
-        assert!(!tells_of("DROP_PREPROCESSING_FULL", "PROCESSING_RING"));
-        assert!(!tells_of("DROP_SLOW_PATH_FULL", "PROCESSING_RING"));
-        assert!(!tells_of("DROP_PROCESSING", "PROCESSING_RING"));
+    fn drop_counter_matches_the_ring_it_names() {
+        assert!(is_drop_counter_of("DROP_TX_RING_FULL", "TX_RING"));
+        assert!(is_drop_counter_of(
+            "DROP_PROCESSING_FULL",
+            "PROCESSING_RING"
+        ));
+        assert!(!is_drop_counter_of(
+            "DROP_PREPROCESSING_FULL",
+            "PROCESSING_RING"
+        ));
+        assert!(!is_drop_counter_of(
+            "DROP_SLOW_PATH_FULL",
+            "PROCESSING_RING"
+        ));
+        assert!(!is_drop_counter_of("DROP_PROCESSING", "PROCESSING_RING"));
     }
 
     #[test]
-    fn growth_is_from_the_last_nothing_to_the_first_all() {
+    fn growth_spans_last_zero_to_first_final_value() {
         assert_eq!(growth(&[0, 0, 3, 5, 9, 9, 9]), Some((1, 4)));
         assert_eq!(growth(&[2, 2]), Some((0, 0)));
         assert_eq!(growth(&[0, 0]), None);

@@ -242,7 +242,7 @@ mod tests {
     use super::{Curve, Figure, decimal, ticks};
 
     #[test]
-    fn every_curve_and_mark_is_drawn_and_named() {
+    fn every_curve_and_mark_is_drawn_and_labelled() {
         let curve = |label: &str, computed| Curve {
             label: label.into(),
             points: vec![(0.0, 0.0), (5.0, 2.0), (10.0, 8.0)],
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_have_the_decimals_that_they_need() {
+    fn axis_labels_have_enough_decimals() {
         let of = |value, range: (f64, f64)| decimal(value, range, &ticks(range.0, range.1, 9));
         assert_eq!(of(0.25, (0.0, 0.9)), "0.25");
         assert_eq!(of(2.5, (0.0, 10.0)), "2.5");
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_have_labels_that_are_where_their_ticks_are() {
+    fn axis_labels_match_their_tick_positions() {
         let ranges = [
             (0.0, 2.16),
             (0.0, 0.02),

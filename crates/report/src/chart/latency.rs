@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn long_tails_get_bins_of_even_ratio() {
+    fn long_tails_get_logarithmic_bins() {
         assert!(!chart(&[100, 200, 300], 10).unwrap().ratio);
         assert!(chart(&[100, 100, 100, 50_000], 10).unwrap().ratio);
     }

@@ -128,7 +128,7 @@ mod tests {
     use super::{decimals, short, steps, tick_label, ticks};
 
     #[test]
-    fn steps_are_round_and_reach_the_most() {
+    fn steps_are_round_and_reach_the_maximum() {
         assert_eq!(steps(4.46e6, 4), (2e6, 3));
         assert_eq!(steps(9.0, 4), (2.5, 4));
         assert_eq!(steps(0.0, 4), (1.0, 1));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_stay_inside() {
+    fn ticks_stay_inside_the_range() {
         assert_eq!(ticks(0.0, 10.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(ticks(3.0, 9.0, 3), [4.0, 6.0, 8.0]);
     }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_for_people() {
+    fn short_numbers_have_metric_suffixes() {
         assert_eq!(short(4_463_641.0), "4.46 M");
         assert_eq!(short(250_000.0), "250 k");
         assert_eq!(short(1500.0), "1500");

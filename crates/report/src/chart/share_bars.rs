@@ -88,7 +88,7 @@ mod tests {
     use super::{ShareBar, draw, fitting};
 
     #[test]
-    fn a_bar_never_grows_beyond_its_row() {
+    fn bar_never_exceeds_its_row() {
         let bar = ShareBar {
             name: "microengine 0".into(),
             limits: false,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_lose_their_middle() {
+    fn long_names_are_shortened_in_the_middle() {
         assert_eq!(fitting("short", 8), "short");
         assert_eq!(fitting("a-very-long-name.uc", 12), "a-very-…e.uc");
     }

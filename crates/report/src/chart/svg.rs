@@ -186,14 +186,14 @@ mod tests {
     use super::{Drawing, escaped, number};
 
     #[test]
-    fn text_and_coordinates_are_safe_and_short() {
+    fn text_is_escaped_and_coordinates_are_rounded() {
         assert_eq!(number(3.04), "3");
         assert_eq!(number(-0.01), "0");
         assert_eq!(escaped("a<b & \"c\"\n"), "a&lt;b &amp; &quot;c&quot;?");
     }
 
     #[test]
-    fn a_document_stands_alone() {
+    fn document_is_self_contained() {
         let svg = Drawing::document("it", (10.0, 20.5), "a & b", ".it text{fill:red}").finish();
         assert!(
             svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""),

@@ -144,7 +144,7 @@ mod tests {
     use super::{Bar, Tornado};
 
     #[test]
-    fn every_bar_is_drawn_with_what_moved_it() {
+    fn every_bar_is_drawn_with_its_parameter() {
         let bar = |label: &str, low, high| Bar {
             label: label.into(),
             alone: [

@@ -16,7 +16,7 @@ pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn published_values() {
+    fn fingerprint_matches_published_fnv_vectors() {
         assert_eq!(super::fingerprint([]), "cbf29ce484222325");
         assert_eq!(super::fingerprint(*b"foobar"), "85944171f73967e8");
     }

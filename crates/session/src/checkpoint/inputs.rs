@@ -149,7 +149,7 @@ mod tests {
     use super::{CheckpointInput, START, compare};
 
     #[test]
-    fn tells_what_is_not_the_same() {
+    fn changed_inputs_are_named() {
         let one = [
             CheckpointInput::new("the capture `a`", "1"),
             CheckpointInput::new(START, "1"),

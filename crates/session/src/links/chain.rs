@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_go_on_in_the_order_of_their_first_bit_and_none_before_it_is_known() {
+    fn chain_link_passes_frames_in_order_of_first_bit() {
         let mut outlet = Outlet::default();
         let mut inlet = ChainLink::new(5, HERTZ);
         for (start, port) in [(40, 1), (10, 2), (90, 0), (40, 0)] {

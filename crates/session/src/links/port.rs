@@ -74,7 +74,7 @@ impl NetworkPort {
     }
 
     /// Notes that the node has reached this cycle, up to which all frames are known.
-    pub fn come_to(&mut self, cycle: Cycle) {
+    pub fn set_reached(&mut self, cycle: Cycle) {
         self.come = cycle;
     }
 

@@ -71,7 +71,7 @@ fn latency_is_from_last_bit_in_to_last_bit_out() {
 }
 
 #[test]
-fn a_frame_that_has_not_come_is_not_offered() {
+fn frame_that_has_not_arrived_is_not_counted_as_offered() {
     let frame = |time_ns| Frame {
         time_ns,
         port: 0,

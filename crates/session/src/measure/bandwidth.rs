@@ -399,7 +399,7 @@ mod tests {
     use npsim_engine::ENGINE;
 
     #[test]
-    fn every_resource_comes_within_five_percent_of_its_peak_and_not_above() {
+    fn bandwidths_reach_95_percent_of_peak_without_exceeding_it() {
         for name in Profile::names() {
             let profile = Profile::load(name).unwrap();
             let measured = measure(ENGINE, &profile).unwrap();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn peaks_of_the_ixp2400_are_the_published_ones() {
+    fn ixp2400_peaks_match_published_values() {
         let measured = measure(ENGINE, &Profile::load("ixp2400").unwrap()).unwrap();
         let peak = |resource: &str| {
             let mut rows = measured.bandwidths.iter();
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_memory_is_measured_slower() {
+    fn slower_memory_reduces_measured_bandwidth() {
         let profile = Profile::load("ixp2400").unwrap();
         let slower = profile.with("sram", "longword_cycles", 6).unwrap();
         let read = |profile: &Profile| {

@@ -144,7 +144,7 @@ mod tests {
     use super::alone;
 
     #[test]
-    fn modules_alone_do_what_was_published_of_them() {
+    fn isolated_modules_match_published_rates() {
         for name in Profile::names() {
             let rows = alone(&Profile::load(name).unwrap()).unwrap();
             let figures: Vec<_> = rows

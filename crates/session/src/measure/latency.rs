@@ -259,7 +259,7 @@ mod tests {
     use npsim_engine::ENGINE;
 
     #[test]
-    fn every_chip_meets_its_targets_within_five_percent() {
+    fn latencies_are_within_five_percent_of_targets() {
         for name in Profile::names() {
             let profile = Profile::load(name).unwrap();
             let measured = measure(ENGINE, &profile).unwrap();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_unit_is_measured_slower() {
+    fn slower_unit_increases_measured_latency() {
         let profile = Profile::load("ixp2400").unwrap();
         let slower = profile
             .with("sram", "read", profile.sram_read() + 50)

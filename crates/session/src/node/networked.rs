@@ -187,7 +187,7 @@ impl Node {
         let restored = self.simulation.restore(&state.chip);
         restored.map_err(|error| error.to_string())?;
         if let Some(port) = self.links.network_mut() {
-            port.come_to(state.come);
+            port.set_reached(state.come);
         }
         if !self.links.restore(state.links) {
             return Err("its lines are not those of a chip in a network".to_owned());

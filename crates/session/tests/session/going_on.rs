@@ -11,7 +11,7 @@ use npsim_session::simulation::Ending;
 
 use super::hops::{Notes, Routers, ends, in_memory, run};
 
-fn go_on(_: Cycle) -> ControlFlow<()> {
+fn never_interrupt(_: Cycle) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -27,7 +27,7 @@ fn again(plan: &Plan, frames: &[LineFrame], snapshot: &Snapshot) -> Session {
 }
 
 #[test]
-fn a_snapshot_goes_on_as_if_nothing_had_been() {
+fn restored_snapshot_runs_identically() {
     let routers = Routers::new(&["chain.delay=700ns"]);
     let frames = routers.frames("0.6", "60us");
     for nodes in [1, 3] {
@@ -40,7 +40,7 @@ fn a_snapshot_goes_on_as_if_nothing_had_been() {
             let snapshot = session.snapshot().unwrap();
             let mut again = again(&plan, &frames, &snapshot);
             assert!(again.snapshot().unwrap() == snapshot, "cycle {cycle}");
-            again.run(&mut go_on);
+            again.run(&mut never_interrupt);
             again.finish().unwrap();
             assert_eq!(
                 again.stats(),
@@ -58,7 +58,7 @@ fn a_snapshot_goes_on_as_if_nothing_had_been() {
 /// Frames are as long as possible, so that nearly always one is on a line between routers: its
 /// first bit has arrived at the next router, and the previous router has not sent its last bit.
 #[test]
-fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
+fn chain_at_its_end_time_resumes_with_a_later_end() {
     let routers = Routers::new(&[]);
     let frames = routers.frames_of("1518", "0.5", "60us");
     for nodes in [2, 4] {
@@ -69,14 +69,14 @@ fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
             cut.settings.until = Some(until);
             let mut session = Session::new(&cut, ends(&frames, None, &Notes::default())).unwrap();
             let mut unobserved = vec![NoObserver; nodes];
-            let stand = session.run_as_known_to(Cycle::MAX, &mut unobserved, &mut go_on);
+            let stand = session.run_as_known_to(Cycle::MAX, &mut unobserved, &mut never_interrupt);
             assert_eq!(stand, RunStatus::Stalled, "{until}");
             let snapshot = session.snapshot().unwrap();
             // At the end, no node waits any more, and all are at the same cycle.
-            assert_eq!(session.run(&mut go_on), Ending::Reached);
+            assert_eq!(session.run(&mut never_interrupt), Ending::Reached);
             assert!(session.nodes().iter().all(|node| node.now() == until));
             let mut again = again(&plan, &frames, &snapshot);
-            again.run(&mut go_on);
+            again.run(&mut never_interrupt);
             again.finish().unwrap();
             assert_eq!(again.stats(), through.stats(), "{nodes} nodes, {until}");
         }
@@ -86,7 +86,7 @@ fn a_chain_whose_time_was_up_goes_on_with_a_later_end() {
 /// Some frames are long and some short, so that one may leave before another that began to leave
 /// earlier: the input of the next router has to wait for that.
 #[test]
-fn a_chain_that_was_broken_off_goes_on() {
+fn interrupted_chain_resumes_identically() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("0.8", "300us");
     let plan = routers.plan(3);
@@ -104,7 +104,7 @@ fn a_chain_that_was_broken_off_goes_on() {
         assert_eq!(ending, Ending::Interrupted, "{asked}");
         let snapshot = session.snapshot().unwrap();
         let mut again = again(&plan, &frames, &snapshot);
-        again.run(&mut go_on);
+        again.run(&mut never_interrupt);
         again.finish().unwrap();
         assert_eq!(again.stats(), through.stats(), "{asked}");
     }

@@ -181,7 +181,7 @@ fn expect_conserved(session: &Session) -> Report {
 }
 
 #[test]
-fn a_chain_of_one_is_a_plain_run() {
+fn chain_of_one_equals_a_plain_run() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("0.8", "300us");
     let folder = tempfile::tempdir().unwrap();
@@ -210,7 +210,7 @@ fn a_chain_of_one_is_a_plain_run() {
 /// The traffic of a link equals the input of a plain run that gets the frames that left, at the
 /// times at which they left.
 #[test]
-fn each_router_is_a_plain_run_of_what_left_the_one_before() {
+fn each_router_equals_a_plain_run_on_its_input() {
     let routers = Routers::new(&["chain.delay=1234ns"]);
     let frames = routers.frames("0.9", "200us");
     let (hops, _) = run(&routers.plan(4), &frames);
@@ -273,7 +273,7 @@ fn results_do_not_depend_on_threads() {
 }
 
 #[test]
-fn ten_routers_conserve_frames_and_take_ten_from_the_ttl() {
+fn ten_routers_conserve_frames_and_decrement_ttl_by_ten() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("0.3", "400us");
     let (hops, notes) = run(&routers.plan(10), &frames);
@@ -303,7 +303,7 @@ fn ten_routers_conserve_frames_and_take_ten_from_the_ttl() {
 }
 
 #[test]
-fn overload_is_lost_at_the_first_router_and_told_there() {
+fn overload_drops_are_reported_at_the_first_router() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("1", "1ms");
     let (hops, _) = run(&routers.plan(3), &frames);
@@ -321,7 +321,7 @@ fn overload_is_lost_at_the_first_router_and_told_there() {
 }
 
 #[test]
-fn a_packet_dies_where_its_ttl_ends() {
+fn packet_is_dropped_where_its_ttl_expires() {
     let routers = Routers::new(&[]);
     let mut frames = routers.frames("0.05", "200us");
     for (number, frame) in frames.iter_mut().enumerate() {
@@ -374,7 +374,7 @@ fn a_link_delays_every_frame_by_the_same_time() {
 }
 
 #[test]
-fn frames_are_on_links_and_inside_when_the_time_is_up() {
+fn frames_in_flight_at_the_end_time_are_counted() {
     let routers = Routers::new(&["chain.delay=40us"]);
     let frames = routers.frames("0.3", "1ms");
     let mut plan = routers.plan(4);
@@ -399,7 +399,7 @@ fn frames_are_on_links_and_inside_when_the_time_is_up() {
 }
 
 #[test]
-fn a_chain_that_is_stopped_ends_at_all_routers() {
+fn interruption_ends_all_routers() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("0.3", "1ms");
     let (hops, _) = run_with(&routers.plan(3), &frames, None, true);
@@ -412,7 +412,7 @@ fn a_chain_that_is_stopped_ends_at_all_routers() {
 }
 
 #[test]
-fn routers_are_disturbed_each_in_its_own_way() {
+fn routers_are_disturbed_with_different_seeds() {
     let routers = Routers::new(&["disturb.dram=400", "disturb.seed=5"]);
     let frames = routers.frames("0.3", "100us");
     let (hops, _) = run(&routers.plan(3), &frames);
@@ -453,7 +453,7 @@ fn routers_are_disturbed_each_in_its_own_way() {
 }
 
 #[test]
-fn chains_of_no_routers_or_too_many_are_refused() {
+fn empty_and_too_long_chains_are_refused() {
     let routers = Routers::new(&[]);
     for hops in [0, MOST_NODES + 1] {
         let message = Session::new(&routers.plan(hops), Endpoints::default())
@@ -464,7 +464,7 @@ fn chains_of_no_routers_or_too_many_are_refused() {
 }
 
 #[test]
-fn a_link_is_not_longer_than_a_second() {
+fn invalid_link_delays_are_refused() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
     for (delay, said) in [
         ("2s", "too long"),
@@ -483,10 +483,10 @@ fn a_link_is_not_longer_than_a_second() {
 }
 
 /// Ending, counts and state of a chip.
-type Remains = (Option<Ending>, NodeCounts, Vec<u8>);
+type FinalNode = (Option<Ending>, NodeCounts, Vec<u8>);
 
 /// The final results of a session: endings, counts, and the state of every chip.
-fn remains(mut session: Session, notes: &Notes) -> (Vec<Remains>, Report, Vec<Left>) {
+fn final_results(mut session: Session, notes: &Notes) -> (Vec<FinalNode>, Report, Vec<Left>) {
     let nodes = session.nodes().iter();
     let seen: Vec<_> = nodes
         .map(|node| {
@@ -508,13 +508,13 @@ fn steps_and_pauses_change_nothing() {
         for until in [Some(31_000), None] {
             plan.settings.until = until;
             let (through, notes) = run(&plan, &frames);
-            let through = remains(through, &notes);
+            let through = final_results(through, &notes);
             for steps in [&[1, 77, 500][..], &[4_000, 3], &[20_011]] {
                 let notes = Notes::default();
                 let mut session = Session::new(&plan, ends(&frames, None, &notes)).unwrap();
                 let mut steps = steps.iter().cycle();
                 while session.step(*steps.next().unwrap()).is_none() {}
-                let stepped = remains(session, &notes);
+                let stepped = final_results(session, &notes);
                 for (at, (stepped, through)) in stepped.0.iter().zip(&through.0).enumerate() {
                     assert_eq!(stepped.0, through.0);
                     assert!(stepped.1.traffic == through.1.traffic, "{at}: traffic");
@@ -544,7 +544,7 @@ fn steps_and_pauses_change_nothing() {
                 }
             }
             assert!(
-                remains(session, &notes) == through,
+                final_results(session, &notes) == through,
                 "{nodes} nodes, {until:?}"
             );
         }
@@ -552,7 +552,7 @@ fn steps_and_pauses_change_nothing() {
 }
 
 #[test]
-fn one_node_stands_where_the_step_ends() {
+fn single_node_stops_where_the_step_ends() {
     let routers = Routers::new(&[]);
     let frames = routers.frames("0.6", "60us");
     let notes = Notes::default();
@@ -571,7 +571,7 @@ fn one_node_stands_where_the_step_ends() {
 }
 
 #[test]
-fn a_stall_is_of_one_router_or_of_all() {
+fn stalls_apply_to_listed_routers_or_all() {
     let stalled = |option: &str| {
         let mut routers = Routers::new(&[]);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");

@@ -46,7 +46,7 @@ fn run(files: &dyn Files, target: &Path) -> (Vec<Vec<u64>>, String) {
 }
 
 #[test]
-fn a_project_in_memory_runs_as_on_the_disk() {
+fn project_in_memory_runs_as_from_disk() {
     let microcode = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode");
     // A project that extends another: project files, sources and includes in three folders.
     let mut found = BTreeSet::new();

@@ -155,7 +155,7 @@ fn holds(look: &Inspect<'_>) -> usize {
 }
 
 #[test]
-fn predictions_of_the_inspector_come_true() {
+fn inspector_predictions_are_correct() {
     let (mut woken, mut left, mut owned) = (0, 0, 0);
     for (name, rate) in [
         ("forward", "1.0"),
@@ -216,7 +216,7 @@ fn predictions_of_the_inspector_come_true() {
 
 /// A chip that polls has its last event before most pauses.
 #[test]
-fn a_look_is_as_of_the_pause() {
+fn inspection_is_as_of_the_pause() {
     let system = System::new("forward", &[], "0.01", "100us");
     let mut session = system.session();
     let mut behind = 0;

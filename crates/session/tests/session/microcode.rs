@@ -10,9 +10,9 @@ use npsim_project::assemble::assemble_project;
 use npsim_project::{Overrides, Project};
 
 /// One text, which includes nothing.
-struct Alone(String);
+struct SingleSource(String);
 
-impl Includes for Alone {
+impl Includes for SingleSource {
     fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
         match including {
             None => Ok((name.to_owned(), self.0.clone())),
@@ -34,7 +34,7 @@ pub(super) fn files(folder: &Path, extension: &str, found: &mut BTreeSet<PathBuf
 }
 
 #[test]
-fn all_projects_assemble_and_come_back() {
+fn all_projects_assemble_and_disassembly_round_trips() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode");
     let mut targets = BTreeSet::new();
     files(&root, "toml", &mut targets);
@@ -58,7 +58,7 @@ fn all_projects_assemble_and_come_back() {
         let rendered = messages.rendered.join("\n");
         assert!(rendered.is_empty(), "{}:\n{rendered}", target.display());
         for program in programs.expect("no message, so programs") {
-            let text = Alone(disassemble(&program.image));
+            let text = SingleSource(disassemble(&program.image));
             let again = assemble("again.uc", &text, &Options::default());
             let again = again.image.expect("what was disassembled assembles");
             assert_eq!(program.image.words, again.words, "{}", target.display());

@@ -13,7 +13,7 @@ use npsim_session::node::Node;
 use npsim_session::simulation::RunSettings;
 
 #[test]
-fn frames_that_begin_in_one_cycle_come_at_all_ports() {
+fn simultaneous_frames_arrive_at_all_ports() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode/forward");
     let registry = npsim_protocols::registry();
     let project = Project::load(&folder, &Overrides::default(), &registry);

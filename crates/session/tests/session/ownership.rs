@@ -8,25 +8,25 @@ use npsim_session::simulation::Simulation;
 
 use super::systems::System;
 
-fn moves_to_a_thread<T: Send + 'static>() {}
+fn assert_send<T: Send + 'static>() {}
 
-fn is_shared_by_threads<T: Sync>() {}
+fn assert_sync<T: Sync>() {}
 
 #[test]
-fn sessions_and_what_they_are_made_of_move_to_a_thread() {
-    moves_to_a_thread::<Session>();
-    moves_to_a_thread::<Endpoints>();
-    moves_to_a_thread::<Links>();
-    moves_to_a_thread::<Simulation>();
-    moves_to_a_thread::<Node>();
-    is_shared_by_threads::<Plan>();
-    is_shared_by_threads::<Simulation>();
-    is_shared_by_threads::<Snapshot>();
-    is_shared_by_threads::<Report>();
+fn session_types_are_send_and_sync() {
+    assert_send::<Session>();
+    assert_send::<Endpoints>();
+    assert_send::<Links>();
+    assert_send::<Simulation>();
+    assert_send::<Node>();
+    assert_sync::<Plan>();
+    assert_sync::<Simulation>();
+    assert_sync::<Snapshot>();
+    assert_sync::<Report>();
 }
 
 #[test]
-fn a_session_outlives_the_project_that_it_was_made_of() {
+fn session_owns_its_project() {
     let mut session = System::new("forward", &[], "0.3", "50us").session();
     let ran = std::thread::spawn(move || {
         session.step(20_000);

@@ -38,7 +38,7 @@ fn run(system: &System, no_skip: bool, pauses: &[Cycle]) -> (Cycle, Vec<Report>,
 }
 
 #[test]
-fn skipped_time_leaves_no_trace() {
+fn skipping_does_not_change_results() {
     for (name, settings) in [
         ("forward", &[][..]),
         ("router", &[]),

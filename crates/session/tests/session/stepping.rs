@@ -17,7 +17,7 @@ fn stepped(system: &System, begin: Cycle, end: Cycle, step: Cycle) -> Vec<u8> {
 }
 
 #[test]
-fn steps_leave_the_state_of_a_run_in_one_go() {
+fn stepped_run_equals_uninterrupted_run() {
     for (name, settings, rate) in [
         ("forward", &[][..], "1.0"),
         ("router", &[], "0.9"),

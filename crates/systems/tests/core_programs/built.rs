@@ -47,8 +47,11 @@ fn make(folder: &Path, arguments: &[&str]) {
         .current_dir(folder)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(made.status.success() && !said.contains("warning"), "{said}");
+    let diagnostics = String::from_utf8_lossy(&made.stderr);
+    assert!(
+        made.status.success() && !diagnostics.contains("warning"),
+        "{diagnostics}"
+    );
 }
 
 /// The programs in a folder, by name.
@@ -67,7 +70,7 @@ fn programs(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn programs_are_what_their_sources_become() {
+fn committed_programs_equal_a_build_of_their_sources() {
     if !is_installed() {
         eprintln!("{COMPILER} {VERSION} is not installed");
         return;
@@ -82,12 +85,12 @@ fn programs_are_what_their_sources_become() {
         make(&built, &[]);
         let mut committed = programs(&repository.join(folder));
         committed.retain(|(name, _)| name != IN_RUST);
-        assert_are_built(&committed, &programs(&built));
+        assert_equal_the_build(&committed, &programs(&built));
     }
 }
 
 /// The committed programs equal the built ones and contain no path of a machine.
-fn assert_are_built(committed: &[(String, Vec<u8>)], built: &[(String, Vec<u8>)]) {
+fn assert_equal_the_build(committed: &[(String, Vec<u8>)], built: &[(String, Vec<u8>)]) {
     let names = |all: &[(String, Vec<u8>)]| -> Vec<String> {
         all.iter().map(|program| program.0.clone()).collect()
     };

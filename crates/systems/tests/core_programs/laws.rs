@@ -126,12 +126,12 @@ impl Random {
 }
 
 /// A 64-bit number as a big-endian processor stores it in memory.
-fn wide(value: u64) -> [u32; 2] {
+fn longwords_of(value: u64) -> [u32; 2] {
     [(value >> 32) as u32, value as u32]
 }
 
 #[test]
-fn the_law_of_xcp_in_c_is_the_model_in_every_word() {
+fn xcp_control_law_in_c_matches_the_model() {
     let mut c = Functions::of("xcp.elf");
     let mut random = Random(0x5eed);
     // A control, what has arrived, and pools.
@@ -151,7 +151,7 @@ fn the_law_of_xcp_in_c_is_the_model_in_every_word() {
         };
         let mut model = ControlTimer::new(settings).unwrap();
         let mut queue = QueueTimer::default();
-        let [high, low] = wide(settings.capacity);
+        let [high, low] = longwords_of(settings.capacity);
         let first = settings.initial_interval;
         c.memory.put(
             control,
@@ -175,14 +175,14 @@ fn the_law_of_xcp_in_c_is_the_model_in_every_word() {
         for interval in 0..4 {
             let bytes = random.word();
             let next = queue.fire(bytes, model.avg_rtt(), &settings);
-            let told = c.call("xcp_queue", [control, bytes, 0, 0], &[]).0;
-            assert_eq!(told, next, "{round} {interval}");
+            let returned = c.call("xcp_queue", [control, bytes, 0, 0], &[]).0;
+            assert_eq!(returned, next, "{round} {interval}");
             let sums = Sums {
                 input_traffic: random.word(),
                 sum_x: random.bits(64),
                 sum_xrtt: random.bits(64),
             };
-            let ([x0, x1], [r0, r1]) = (wide(sums.sum_x), wide(sums.sum_xrtt));
+            let ([x0, x1], [r0, r1]) = (longwords_of(sums.sum_x), longwords_of(sums.sum_xrtt));
             let words = [sums.input_traffic, 0, x0, x1, r0, r1];
             c.memory.put(arrived, &words);
             let expected = model.fire(&sums, queue.queue()).pools;
@@ -207,7 +207,7 @@ fn the_law_of_xcp_in_c_is_the_model_in_every_word() {
 }
 
 #[test]
-fn the_law_of_rcp_in_c_is_the_model_in_every_word() {
+fn rcp_control_law_in_c_matches_the_model() {
     let mut c = Functions::of("rcp.elf");
     let mut random = Random(0x5eed);
     let (link, arrived) = (ARGUMENTS, ARGUMENTS + 0x100);
@@ -224,7 +224,7 @@ fn the_law_of_rcp_in_c_is_the_model_in_every_word() {
             initial_rtt: random.between(1, 4_000_000_000),
         };
         let mut model = LinkRate::new(settings).unwrap();
-        let ([c0, c1], [t0, t1]) = (wide(capacity), wide(settings.target));
+        let ([c0, c1], [t0, t1]) = (longwords_of(capacity), longwords_of(settings.target));
         let rtt = settings.initial_rtt as u32;
         c.memory.put(
             link,
@@ -251,11 +251,11 @@ fn the_law_of_rcp_in_c_is_the_model_in_every_word() {
                 rtt_sum: random.bits(64),
             };
             let queue = random.word();
-            let [s0, s1] = wide(counters.rtt_sum);
+            let [s0, s1] = longwords_of(counters.rtt_sum);
             let words = [counters.bytes, counters.rtt_bytes, s0, s1];
             c.memory.put(arrived, &words);
             model.fire(length, &counters, queue);
-            let [l0, l1] = wide(length);
+            let [l0, l1] = longwords_of(length);
             c.call("rcp_fire", [link, 0, l0, l1], &[arrived, queue]);
             assert_eq!(
                 c.words(link + 40, 2),

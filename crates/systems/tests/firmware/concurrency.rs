@@ -11,7 +11,7 @@ use npsim::simulation::{Ending, RunSettings, Simulation};
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
 
-use crate::remarks::assembled_without_remark;
+use crate::remarks::assembled_without_messages;
 use npsim_systems::names::value;
 use npsim_systems::project::load;
 use npsim_systems::quiet::run_to_end;
@@ -87,10 +87,10 @@ const DISTURBED: [&str; 3] = [
 
 /// Runs `tests/firmware/NAME.uc` on microengines 0 to `microengines` - 1.
 fn run_with(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
-    run_over(name, microengines, defines, Overrides::default())
+    run_with_overrides(name, microengines, defines, Overrides::default())
 }
 
-fn run_over(
+fn run_with_overrides(
     name: &str,
     microengines: u32,
     defines: &[(&str, u32)],
@@ -103,7 +103,7 @@ fn run_over(
         ..on_microengines(microengines, defines)
     };
     let project = load(&path, &overrides);
-    let programs = assembled_without_remark(&project);
+    let programs = assembled_without_messages(&project);
     let settings = RunSettings {
         until: Some(LATEST),
         ..RunSettings::new(ENGINE)
@@ -119,7 +119,7 @@ fn run_over(
 
 /// Runs to the end, which every context must reach.
 fn run(name: &str, microengines: u32, defines: &[(&str, u32)]) -> Outcome {
-    ended(name, microengines, run_with(name, microengines, defines))
+    expect_ended(name, microengines, run_with(name, microengines, defines))
 }
 
 /// Runs a program while the run is disturbed.
@@ -132,14 +132,14 @@ fn run_disturbed(name: &str, microengines: u32) -> Outcome {
         ],
         ..Overrides::default()
     };
-    ended(
+    expect_ended(
         name,
         microengines,
-        run_over(name, microengines, &[], overrides),
+        run_with_overrides(name, microengines, &[], overrides),
     )
 }
 
-fn ended(name: &str, microengines: u32, outcome: Outcome) -> Outcome {
+fn expect_ended(name: &str, microengines: u32, outcome: Outcome) -> Outcome {
     assert_eq!(
         outcome.ending,
         Ending::NoEvents,
@@ -163,7 +163,7 @@ fn set(values: impl IntoIterator<Item = u32>) -> BTreeSet<u32> {
 }
 
 #[test]
-fn counting_operations_lose_nothing_and_give_each_old_value_once() {
+fn atomic_counters_lose_nothing_and_return_each_old_value_once() {
     const ROUNDS: u32 = 64;
     for (microengines, outcome) in SIZES
         .map(|microengines| (microengines, run("counters", microengines, &[])))
@@ -205,7 +205,7 @@ fn counting_operations_lose_nothing_and_give_each_old_value_once() {
 /// A context's own old values rise: its operations take effect in the order in
 /// which it issued them.
 #[test]
-fn a_contexts_operations_on_a_longword_keep_their_order() {
+fn operations_of_one_context_on_a_longword_stay_in_order() {
     const ROUNDS: usize = 64;
     for disturbed in [false, true] {
         let outcome = if disturbed {
@@ -227,7 +227,7 @@ fn a_contexts_operations_on_a_longword_keep_their_order() {
 }
 
 #[test]
-fn a_lock_of_test_and_set_protects_what_is_not_atomic() {
+fn test_and_set_lock_protects_non_atomic_additions() {
     const ROUNDS: u32 = 16;
     for microengines in SIZES {
         let additions = microengines * CONTEXTS * ROUNDS;
@@ -288,7 +288,7 @@ fn swap_neither_loses_nor_duplicates_a_token() {
 }
 
 #[test]
-fn no_two_contexts_hold_a_buffer_of_a_queue() {
+fn no_buffer_is_held_by_two_contexts() {
     for microengines in SIZES {
         let outcome = run("queue", microengines, &[]);
         assert_eq!(
@@ -314,13 +314,13 @@ fn no_two_contexts_hold_a_buffer_of_a_queue() {
 }
 
 #[test]
-fn a_buffer_given_back_twice_is_held_by_two() {
+fn buffer_freed_twice_is_held_by_two_contexts() {
     let outcome = run("queue", 8, &[("TWICE", 1)]);
     assert!(outcome.scratch("VIOLATIONS", 0) > 0);
 }
 
 #[test]
-fn a_queue_with_one_producer_and_one_consumer_is_first_in_first_out() {
+fn queue_with_one_producer_and_consumer_is_fifo() {
     for microengines in SIZES {
         let outcome = run("fifo", microengines, &[]);
         let count = outcome.define("BUFFER_COUNT");
@@ -372,7 +372,7 @@ fn expect_each_once(outcome: &Outcome, microengines: u32, in_order: bool) {
 }
 
 #[test]
-fn a_scratch_ring_gives_every_value_to_one_consumer() {
+fn scratch_ring_delivers_every_value_once() {
     for microengines in SIZES {
         let outcome = run("scratch_ring", microengines, &[]);
         expect_each_once(&outcome, microengines, false);
@@ -387,7 +387,7 @@ fn a_scratch_ring_gives_every_value_to_one_consumer() {
 }
 
 #[test]
-fn a_scratch_ring_with_one_consumer_keeps_each_producers_order() {
+fn scratch_ring_with_one_consumer_keeps_producer_order() {
     for microengines in SIZES {
         let outcome = run("scratch_ring", microengines, &[("ONE_CONSUMER", 1)]);
         expect_each_once(&outcome, microengines, true);
@@ -411,7 +411,7 @@ fn scratch_ring_overflows_when_its_status_is_ignored() {
 }
 
 #[test]
-fn an_sram_ring_gives_every_value_to_one_consumer() {
+fn sram_ring_delivers_every_value_once() {
     for microengines in SIZES {
         let outcome = run("sram_ring", microengines, &[]);
         expect_each_once(&outcome, microengines, false);
@@ -429,7 +429,7 @@ fn an_sram_ring_gives_every_value_to_one_consumer() {
 }
 
 #[test]
-fn an_sram_ring_with_one_consumer_keeps_each_producers_order_and_refuses_when_full() {
+fn sram_ring_keeps_producer_order_and_refuses_when_full() {
     for microengines in SIZES {
         let outcome = run("sram_ring", microengines, &[("ONE_CONSUMER", 1)]);
         expect_each_once(&outcome, microengines, true);
@@ -441,7 +441,7 @@ fn an_sram_ring_with_one_consumer_keeps_each_producers_order_and_refuses_when_fu
 }
 
 #[test]
-fn next_neighbour_rings_hand_values_on_in_order() {
+fn next_neighbour_rings_pass_values_in_order() {
     const VALUES: u32 = 512;
     // Nine span both clusters of the IXP2800; sixteen are all that it has.
     for microengines in [2, 3, 8, 9, 16] {
@@ -466,7 +466,7 @@ fn next_neighbour_rings_hand_values_on_in_order() {
 }
 
 #[test]
-fn a_turn_within_a_microengine_goes_round_in_order() {
+fn turns_within_a_microengine_rotate_in_order() {
     const ROUNDS: u32 = 8;
     for microengines in SIZES {
         let outcome = run("turns", microengines, &[]);
@@ -481,7 +481,7 @@ fn a_turn_within_a_microengine_goes_round_in_order() {
 }
 
 #[test]
-fn a_turn_over_all_microengines_goes_round_in_order() {
+fn turns_across_all_microengines_rotate_in_order() {
     const ROUNDS: u32 = 4;
     for microengines in SIZES {
         let outcome = run("signals", microengines, &[]);

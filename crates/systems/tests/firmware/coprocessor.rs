@@ -20,7 +20,7 @@ use npsim_protocols::feedback::{Coprocessor, MAILBOXES, REQUESTS};
 use npsim_protocols::quick_start::{GrantPool, rate_units};
 use npsim_protocols::xcp::{Factor, FeedbackPools};
 
-use crate::remarks::assembled_without_remark;
+use crate::remarks::assembled_without_messages;
 use npsim_systems::names::value;
 use npsim_systems::project::load;
 use npsim_systems::sizes::on_microengines;
@@ -110,7 +110,7 @@ impl Run {
         } else {
             project.boot.devices.clear();
         }
-        let programs = assembled_without_remark(&project);
+        let programs = assembled_without_messages(&project);
         let simulation = Simulation::new(&project, &programs, RunSettings::new(ENGINE)).unwrap();
         Self {
             project,
@@ -142,7 +142,7 @@ impl Run {
 }
 
 #[test]
-fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
+fn answers_match_a_sequential_model_in_device_order() {
     for microengines in SIZES {
         let mut run = Run::new(microengines, true);
         let mut order = Order {
@@ -165,12 +165,12 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
         ];
         let mut changes = pools();
         let mut rounds: BTreeMap<(bool, u32), u32> = BTreeMap::new();
-        let (mut asked_rates, mut asked_changes, mut told) = (0, 0, 0);
+        let (mut asked_rates, mut asked_changes, mut answers_read) = (0, 0, 0);
         let mut grants = [0; GROUPS];
         for &(op, offset, context) in &order.seen {
             let changing = op == CommandOp::SramWrite;
             if offset >= MAILBOXES && !changing {
-                told += 1;
+                answers_read += 1;
                 continue;
             }
             let round = rounds.entry((changing, context)).or_default();
@@ -194,7 +194,10 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
                 grants[group] += rate_units(grant);
             }
         }
-        assert_eq!((asked_rates, asked_changes, told), (total, total, total));
+        assert_eq!(
+            (asked_rates, asked_changes, answers_read),
+            (total, total, total)
+        );
 
         // The rooms are used up to the last unit, and the registers show it.
         assert_eq!(grants[0], LIMITS[0] as i32);
@@ -254,7 +257,7 @@ fn every_answer_is_that_of_the_model_asked_in_the_devices_order() {
 }
 
 #[test]
-fn a_run_that_was_saved_goes_on_as_if_nothing_had_happened() {
+fn restored_run_continues_identically() {
     let mut whole = Run::new(8, true);
     assert_eq!(
         whole.go(Cycle::MAX, &mut NoObserver),

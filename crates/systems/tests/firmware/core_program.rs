@@ -36,10 +36,10 @@ fn simulation(project: &Project, core: CoreKind) -> Simulation {
 
 fn run_to(project: &Project, simulation: &mut Simulation, cycle: Option<u64>) -> Option<Ending> {
     let mut links = Links::idle(project.capacity.hertz);
-    let mut go_on = |_: u64, _: &Traffic| ControlFlow::Continue(());
+    let mut keep_running = |_: u64, _: &Traffic| ControlFlow::Continue(());
     match cycle {
-        Some(cycle) => simulation.run_to(cycle, &mut links, &mut NoObserver, &mut go_on),
-        None => Some(simulation.run_watched(&mut links, &mut NoObserver, &mut go_on)),
+        Some(cycle) => simulation.run_to(cycle, &mut links, &mut NoObserver, &mut keep_running),
+        None => Some(simulation.run_watched(&mut links, &mut NoObserver, &mut keep_running)),
     }
 }
 
@@ -50,7 +50,7 @@ fn word(project: &Project, simulation: &Simulation, name: &str) -> u32 {
     scratch.read(memory.address).unwrap()
 }
 
-fn whole(project: &Project, core: CoreKind) -> (Simulation, Stats) {
+fn run_uninterrupted(project: &Project, core: CoreKind) -> (Simulation, Stats) {
     let mut simulation = simulation(project, core);
     let ending = run_to(project, &mut simulation, None).unwrap();
     assert!(!matches!(ending, Ending::Fault(_)), "{ending:?}");
@@ -59,9 +59,9 @@ fn whole(project: &Project, core: CoreKind) -> (Simulation, Stats) {
 }
 
 #[test]
-fn a_program_answers_microengines() {
+fn core_program_answers_microengines() {
     let project = project();
-    let (simulation, stats) = whole(&project, ENGINE);
+    let (simulation, stats) = run_uninterrupted(&project, ENGINE);
     assert_eq!(
         word(&project, &simulation, "SUM"),
         (2..=ROUNDS + 1).sum::<u32>()
@@ -81,19 +81,19 @@ fn a_program_answers_microengines() {
 }
 
 #[test]
-fn both_cores_give_a_program_the_same() {
+fn core_program_runs_identically_on_both_cores() {
     let project = project();
-    let (one, fast) = whole(&project, ENGINE);
-    let (other, reference) = whole(&project, REFERENCE);
+    let (one, fast) = run_uninterrupted(&project, ENGINE);
+    let (other, reference) = run_uninterrupted(&project, REFERENCE);
     assert_eq!(fast, reference);
     let state = |it: &Simulation| it.chip().gpp().save_tasks().unwrap();
     assert!(state(&one) == state(&other));
 }
 
 #[test]
-fn a_program_goes_on_from_a_checkpoint() {
+fn core_program_resumes_from_a_checkpoint() {
     let project = project();
-    let (_, expected) = whole(&project, ENGINE);
+    let (_, expected) = run_uninterrupted(&project, ENGINE);
     for pause in [1, 700, 2_345, 5_000, 9_001] {
         let mut first = simulation(&project, ENGINE);
         assert_eq!(run_to(&project, &mut first, Some(pause)), None);

@@ -106,7 +106,7 @@ fn times(settings: &[&str]) -> BTreeMap<String, Vec<Cycle>> {
 }
 
 #[test]
-fn signals_are_late_by_no_more_than_asked() {
+fn signals_are_late_by_at_most_the_requested_delay() {
     const MOST: [(&str, Cycle); 4] = [("Dram", 400), ("Sram", 50), ("Scratch", 1000), ("Hash", 0)];
     let plain = times(&[]);
     let disturbed = times(&[
@@ -174,7 +174,7 @@ const LATE: &str = "--set disturb.dram=400 --set disturb.sram=200 --set disturb.
 const HANG: &str = "--stall 0.3@50us+100us";
 
 #[test]
-fn equal_disturbances_give_equal_bytes() {
+fn equal_disturbances_give_identical_outputs() {
     let dir = Dir::new();
     let run = |name: &str, options: &str| {
         let command = format!("{FORWARD} --stats @{name}.json --out @{name}.pcap {options}");
@@ -198,7 +198,7 @@ fn equal_disturbances_give_equal_bytes() {
 }
 
 #[test]
-fn a_disturbed_run_says_so_everywhere() {
+fn disturbances_are_shown_in_all_outputs() {
     let dir = Dir::new();
     let options = "--stats @s.json --timeline @t.json --report @page --window 90us..100us";
     let late = "completions come late at random: dram up to 400 cycles, sram up to 200 cycles, scratch up to 100 cycles (seed 1)";
@@ -229,7 +229,7 @@ fn a_disturbed_run_says_so_everywhere() {
 }
 
 #[test]
-fn a_disturbed_run_goes_on_from_a_checkpoint() {
+fn disturbed_run_resumes_from_a_checkpoint() {
     let dir = Dir::new();
     let run = format!("{FORWARD} {LATE} {HANG}");
     dir.npsim(
@@ -249,7 +249,7 @@ fn a_disturbed_run_goes_on_from_a_checkpoint() {
 }
 
 #[test]
-fn a_project_can_be_disturbed_by_its_file() {
+fn stalls_in_the_project_file_are_applied() {
     let dir = Dir::new();
     let file = |name: &str, text: &str| std::fs::write(dir.0.path().join(name), text).unwrap();
     file("a.uc", "end#:\nctx_arb[voluntary]\nbr[end#]\n");
@@ -281,7 +281,7 @@ fn a_project_can_be_disturbed_by_its_file() {
 }
 
 #[test]
-fn wrong_disturbances_are_refused() {
+fn invalid_disturbances_are_refused() {
     let dir = Dir::new();
     for (options, code, expected) in [
         ("--stall 0.3", 2, "is not ME.CONTEXT@FROM+FOR"),

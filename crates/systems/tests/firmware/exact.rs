@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use npsim::project::Overrides;
 
-use crate::remarks::assembled_without_remark;
+use crate::remarks::assembled_without_messages;
 use npsim_systems::project::load;
 use npsim_testkit::exact_names::inexact;
 
@@ -22,7 +22,7 @@ fn projects(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn shipped_firmware_is_named_exactly() {
+fn shipped_firmware_has_exact_name_tables() {
     let mut found = Vec::new();
     projects(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode"),
@@ -32,7 +32,7 @@ fn shipped_firmware_is_named_exactly() {
     let mut seen = Vec::new();
     let mut wrong = Vec::new();
     for path in found {
-        for program in assembled_without_remark(&load(&path, &Overrides::default())) {
+        for program in assembled_without_messages(&load(&path, &Overrides::default())) {
             // Most microengines of a project run the same words.
             if !seen.contains(&program.image) {
                 wrong.extend(inexact(&program.image, &program.sources, false));

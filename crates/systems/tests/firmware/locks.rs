@@ -96,7 +96,7 @@ fn expected(seen: &[(u64, CommandOp)]) -> LockStats {
 }
 
 #[test]
-fn the_booked_numbers_are_those_of_the_operations() {
+fn lock_counts_match_replayed_operations() {
     for microengines in [1, 3, 8] {
         let project = project(microengines);
         let mut simulation = simulation(&project);
@@ -127,7 +127,7 @@ fn the_booked_numbers_are_those_of_the_operations() {
 }
 
 #[test]
-fn a_run_that_is_saved_under_way_books_the_same() {
+fn restored_run_counts_locks_identically() {
     let project = project(2);
     let links = || Links::idle(project.capacity.hertz);
     let mut whole = simulation(&project);
@@ -151,7 +151,7 @@ fn a_run_that_is_saved_under_way_books_the_same() {
 }
 
 #[test]
-fn the_summary_says_what_a_lock_costs() {
+fn summary_shows_lock_counts() {
     let project = project(2);
     let mut links = Links::idle(project.capacity.hertz);
     let mut simulation = simulation(&project);

@@ -44,7 +44,7 @@ fn run(project: &Project, simulation: &mut Simulation, probe: &mut dyn Watcher) 
 }
 
 #[test]
-fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
+fn tasks_end_with_the_last_context_and_count_everything() {
     let project = project();
     let mut simulation = simulation(&project, None);
     assert_eq!(
@@ -105,7 +105,7 @@ fn the_timers_end_with_the_last_context_and_have_seen_it_all() {
 }
 
 #[test]
-fn results_of_tasks_are_shown_and_are_equal_each_time() {
+fn task_results_are_shown_and_reproducible() {
     let project = project();
     let report = |until| {
         let mut simulation = simulation(&project, Some(until));
@@ -131,7 +131,7 @@ fn results_of_tasks_are_shown_and_are_equal_each_time() {
 }
 
 #[test]
-fn a_run_that_is_saved_under_way_ends_the_same() {
+fn restored_run_ends_identically() {
     let project = project();
     let links = || Links::idle(project.capacity.hertz);
     let end = 300_000;
@@ -153,7 +153,7 @@ fn a_run_that_is_saved_under_way_ends_the_same() {
 }
 
 #[test]
-fn the_timeline_has_tasks_levels_and_locks_by_name() {
+fn timeline_names_tasks_levels_and_locks() {
     let project = project();
     let mut simulation = simulation(&project, Some(200_000));
     let window = (55_000, 200_000);

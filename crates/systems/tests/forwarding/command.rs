@@ -9,7 +9,7 @@ pub fn root() -> PathBuf {
 }
 
 /// The capture and the statistics written by a run of a project.
-pub fn files_of_a_run(project: &Path, trace: &Path, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
+pub fn run_outputs(project: &Path, trace: &Path, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let (out, stats) = (
         folder.path().join("out.pcap"),

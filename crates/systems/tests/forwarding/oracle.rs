@@ -51,10 +51,10 @@ fn mac(text: &str) -> [u8; 6] {
 }
 
 /// A key of a project file, or of the file beside it that it extends.
-pub fn described_in(project: &Path) -> toml::Table {
+pub fn project_table(project: &Path) -> toml::Table {
     let table: toml::Table = std::fs::read_to_string(project).unwrap().parse().unwrap();
     match table.get("extends").and_then(toml::Value::as_str) {
-        Some(other) => described_in(&project.with_file_name(other)),
+        Some(other) => project_table(&project.with_file_name(other)),
         None => table,
     }
 }
@@ -65,10 +65,10 @@ impl Router {
     /// counter for it validates sources.
     pub fn of(project: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode");
-        Self::described(&described_in(&folder.join(project)))
+        Self::from_table(&project_table(&folder.join(project)))
     }
 
-    fn described(table: &toml::Table) -> Self {
+    fn from_table(table: &toml::Table) -> Self {
         let checks_sources = table["counter"]
             .as_array()
             .unwrap()

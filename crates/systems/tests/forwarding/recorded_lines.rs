@@ -49,7 +49,7 @@ impl RecordedLines {
     }
 
     /// Lines of a project on which these frames arrive. Short frames are padded as on Ethernet.
-    pub fn carrying(project: &Project, frames: impl IntoIterator<Item = LineFrame>) -> Self {
+    pub fn with_frames(project: &Project, frames: impl IntoIterator<Item = LineFrame>) -> Self {
         let hertz = u128::from(project.capacity.hertz);
         let cycles = |ps: u128| (ps * hertz).div_ceil(PICO) as Cycle;
         let arrival = |(number, frame): (u64, LineFrame)| {
@@ -67,7 +67,12 @@ impl RecordedLines {
     }
 
     /// Lines of a project on which a capture's frames arrive.
-    pub fn playing(project: &Project, frames: &[Frame], ports: PortAssignment, pace: Pace) -> Self {
+    pub fn with_capture(
+        project: &Project,
+        frames: &[Frame],
+        ports: PortAssignment,
+        pace: Pace,
+    ) -> Self {
         let ends = project.boot.ports.iter();
         let lines: Vec<_> = ends
             .map(|port| PortLine {
@@ -81,7 +86,7 @@ impl RecordedLines {
             port: planned.port,
             bytes: frames[planned.frame].bytes.clone(),
         });
-        Self::carrying(project, arrivals)
+        Self::with_frames(project, arrivals)
     }
 
     /// When the last frame has arrived.

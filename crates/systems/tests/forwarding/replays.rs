@@ -29,7 +29,7 @@ const SECOND_PS: u128 = 1_000_000_000_000;
 const REST: Cycle = 900_000;
 
 /// A frame that left: first and last bit, port, bytes.
-type Left = (Cycle, Cycle, u8, Vec<u8>);
+type SentFrame = (Cycle, Cycle, u8, Vec<u8>);
 
 fn project() -> Project {
     let overrides = Overrides {
@@ -59,7 +59,7 @@ fn table(project: &Project, chip: &Chip) -> Vec<Option<u32>> {
 
 /// An external input.
 #[derive(Clone, Debug)]
-enum Outside {
+enum Input {
     Frame(u8, Vec<u8>),
     Command(&'static str),
 }
@@ -83,7 +83,7 @@ fn router(port: u8) -> [u8; 4] {
 }
 
 /// An ARP request for the router's address, from which the router learns the host's.
-fn asked(port: u8) -> Vec<u8> {
+fn arp_request(port: u8) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     let mac = [2, 0, 0, 0, 7, port];
     frame.extend(mac);
@@ -120,25 +120,25 @@ fn datagram(port: u8, to: [u8; 4], length: usize, ttl: u8) -> Vec<u8> {
     frame
 }
 
-fn any_outside() -> impl Strategy<Value = Outside> {
+fn any_input() -> impl Strategy<Value = Input> {
     let frame = (0_u8..3, 0_u8..3, any::<u8>(), 60_usize..700, 0_u8..8);
     let frame = frame.prop_map(|(port, to, low, length, kind)| match kind {
-        0 => Outside::Frame(port, asked(port)),
-        1 => Outside::Frame(port, datagram(port, router(port), length, 64)),
-        2 => Outside::Frame(port, datagram(port, host(to), length, 1)),
-        3 => Outside::Frame(port, datagram(port, [10, 2, 7, low], length, 64)),
-        4 => Outside::Frame(port, datagram(port, [10, 1, 9, low], length, 64)),
-        _ => Outside::Frame(port, datagram(port, host(to), length, 64)),
+        0 => Input::Frame(port, arp_request(port)),
+        1 => Input::Frame(port, datagram(port, router(port), length, 64)),
+        2 => Input::Frame(port, datagram(port, host(to), length, 1)),
+        3 => Input::Frame(port, datagram(port, [10, 2, 7, low], length, 64)),
+        4 => Input::Frame(port, datagram(port, [10, 1, 9, low], length, 64)),
+        _ => Input::Frame(port, datagram(port, host(to), length, 64)),
     });
-    prop_oneof![8 => frame, 1 => prop::sample::select(&COMMANDS[..]).prop_map(Outside::Command)]
+    prop_oneof![8 => frame, 1 => prop::sample::select(&COMMANDS[..]).prop_map(Input::Command)]
 }
 
 /// Runs a chip that is fed while it runs, and records its inputs.
-fn live(
+fn run_live(
     path: &Path,
-    coming: &[(Outside, Cycle, Cycle)],
+    coming: &[(Input, Cycle, Cycle)],
     core: CoreKind,
-) -> (Vec<Left>, Vec<Option<u32>>) {
+) -> (Vec<SentFrame>, Vec<Option<u32>>) {
     let project = project();
     let hertz = project.capacity.hertz;
     let ports = &project.boot.ports;
@@ -177,14 +177,14 @@ fn live(
         let now = node.handled() + wait;
         run(&mut node, now);
         match what {
-            Outside::Command(command) => {
+            Input::Command(command) => {
                 let at = now + lead;
                 let change = project.route_change(command, at).unwrap();
                 if node.append_route_change(change).is_ok() {
                     writer.control(recorded(at), command).unwrap();
                 }
             }
-            Outside::Frame(port, bytes) => {
+            Input::Frame(port, bytes) => {
                 let line = usize::from(*port);
                 let start = now.max(free[line]) + lead % 700;
                 let (rate, start_ps) = (ports[line].bits_per_second, picoseconds(start, hertz));
@@ -212,9 +212,9 @@ fn live(
 
 /// Departures, as seen by a tap.
 #[derive(Clone, Default)]
-struct Exit(Arc<Mutex<Vec<Left>>>);
+struct DepartureTap(Arc<Mutex<Vec<SentFrame>>>);
 
-impl Tap for Exit {
+impl Tap for DepartureTap {
     fn arriving(&mut self, _: &Arrival) {}
 
     fn departed(&mut self, it: &Departure<'_>) {
@@ -223,7 +223,7 @@ impl Tap for Exit {
     }
 }
 
-fn replayed(path: &Path, core: CoreKind) -> (Vec<Left>, Vec<Option<u32>>) {
+fn run_replay(path: &Path, core: CoreKind) -> (Vec<SentFrame>, Vec<Option<u32>>) {
     let recording = survey(path).unwrap();
     let mut project = project();
     let hertz = project.capacity.hertz;
@@ -238,7 +238,7 @@ fn replayed(path: &Path, core: CoreKind) -> (Vec<Left>, Vec<Option<u32>>) {
         })
         .collect();
     let replay = Replay::open(path, &lines, PortAssignment::ByInterface, Pace::Recorded).unwrap();
-    let exit = Exit::default();
+    let exit = DepartureTap::default();
     let frames = Box::new(replay.frames().unwrap());
     let mut links = Links::streaming(frames, 0, hertz, None).with_tap(exit.clone());
     let settings = RunSettings {
@@ -255,12 +255,12 @@ fn replayed(path: &Path, core: CoreKind) -> (Vec<Left>, Vec<Option<u32>>) {
     (left, table(&project, simulation.chip()))
 }
 
-fn check(coming: &[(Outside, Cycle, Cycle)]) -> (usize, PathBuf, tempfile::TempDir) {
+fn check(coming: &[(Input, Cycle, Cycle)]) -> (usize, PathBuf, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("live.pcapng");
-    let (left, table) = live(&path, coming, ENGINE);
+    let (left, table) = run_live(&path, coming, ENGINE);
     for core in [ENGINE, REFERENCE] {
-        let (again, table_again) = replayed(&path, core);
+        let (again, table_again) = run_replay(&path, core);
         assert_eq!(again, left, "{}", core.name);
         assert!(table_again == table, "{}: the table differs", core.name);
     }
@@ -271,22 +271,22 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 20, ..ProptestConfig::default() })]
 
     #[test]
-    fn replays_of_recordings_are_the_runs_that_were_recorded(
-        coming in prop::collection::vec((any_outside(), 0_u64..12_000, prop_oneof![Just(0), 0_u64..60_000]), 20..60),
+    fn replayed_recordings_match_the_live_run(
+        coming in prop::collection::vec((any_input(), 0_u64..12_000, prop_oneof![Just(0), 0_u64..60_000]), 20..60),
     ) {
         check(&coming);
     }
 }
 
 #[test]
-fn replays_answer_as_the_core_did_and_follow_routes_that_change() {
-    let frame = |port, bytes| (Outside::Frame(port, bytes), 30_000, 3);
-    let mut coming: Vec<_> = (0..3).map(|port| frame(port, asked(port))).collect();
+fn replay_repeats_core_answers_and_route_changes() {
+    let frame = |port, bytes| (Input::Frame(port, bytes), 30_000, 3);
+    let mut coming: Vec<_> = (0..3).map(|port| frame(port, arp_request(port))).collect();
     let across = || frame(0, datagram(0, [10, 2, 0, 2], 300, 64));
     coming.extend([across(), frame(0, datagram(0, router(0), 98, 64))]);
-    coming.push((Outside::Command("route remove 10.2.0.0/16"), 40_000, 0));
+    coming.push((Input::Command("route remove 10.2.0.0/16"), 40_000, 0));
     coming.push(across());
-    coming.push((Outside::Command(COMMANDS[1]), 90_000, 20_000));
+    coming.push((Input::Command(COMMANDS[1]), 90_000, 20_000));
     coming.push((across().0, 200_000, 0));
     let (left, ..) = check(&coming);
     // Three ARP answers and the answer to the ping; one datagram before, by the default route, and one after.

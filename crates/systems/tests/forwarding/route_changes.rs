@@ -69,23 +69,23 @@ impl Random {
 }
 
 /// Where packets go: port and next-hop address.
-type Way = (u8, [u8; 6]);
+type Hop = (u8, [u8; 6]);
 
 /// The destination that the change of this number sets.
-fn way(number: u32) -> Way {
+fn way(number: u32) -> Hop {
     // There are at most 65,535 next hops.
     let [_, a, b, c] = (number % 60_000).to_be_bytes();
     ((number % 3) as u8, [0x02, 0x11, 0, a, b, c])
 }
 
 /// The routers' default route.
-const DEFAULT: Way = (1, [0x02, 0, 0x5e, 0x10, 0, 0x01]);
+const DEFAULT: Hop = (1, [0x02, 0, 0x5e, 0x10, 0, 0x01]);
 
 /// The effect of a change: a route with the destination of its number, or none.
 struct Change {
     prefix: u32,
     length: u32,
-    way: Option<Way>,
+    way: Option<Hop>,
 }
 
 impl Change {
@@ -132,8 +132,8 @@ fn changes(random: &mut Random, count: u32) -> (Vec<Change>, String) {
 }
 
 /// For one destination address, its route from each number of changes on.
-fn history(address: u32, changes: &[Change]) -> Vec<(usize, Way)> {
-    let mut routes: BTreeMap<u32, Way> = BTreeMap::new();
+fn history(address: u32, changes: &[Change]) -> Vec<(usize, Hop)> {
+    let mut routes: BTreeMap<u32, Hop> = BTreeMap::new();
     let mut history = vec![(0, DEFAULT)];
     for (number, change) in changes.iter().enumerate() {
         if !change.covers(address) {
@@ -151,7 +151,7 @@ fn history(address: u32, changes: &[Change]) -> Vec<(usize, Way)> {
 }
 
 /// The routes of a history while the number of changes was in this range.
-fn ways(history: &[(usize, Way)], from: usize, to: usize) -> &[(usize, Way)] {
+fn routes_between(history: &[(usize, Hop)], from: usize, to: usize) -> &[(usize, Hop)] {
     let first = history.partition_point(|(number, _)| *number <= from) - 1;
     let end = history.partition_point(|(number, _)| *number <= to);
     &history[first..end.max(first + 1)]
@@ -159,9 +159,9 @@ fn ways(history: &[(usize, Way)], from: usize, to: usize) -> &[(usize, Way)] {
 
 /// When the core began each of the changes.
 #[derive(Default)]
-struct Begun(Vec<Cycle>);
+struct ChangeStarts(Vec<Cycle>);
 
-impl Observer for Begun {
+impl Observer for ChangeStarts {
     fn wants(&self) -> Kinds {
         Kinds::of(&[TraceEventKind::Gpp])
     }
@@ -212,16 +212,16 @@ fn frame(destination: u32) -> Vec<u8> {
 }
 
 #[test]
-fn every_packet_of_the_forwarder_goes_a_way_before_or_after_a_change() {
-    packets_go_a_way_before_or_after_a_change(&FORWARDER);
+fn forwarder_packets_take_a_route_before_or_after_a_change() {
+    expect_routes_before_or_after_changes(&FORWARDER);
 }
 
 #[test]
-fn every_packet_of_the_router_goes_a_way_before_or_after_a_change() {
-    packets_go_a_way_before_or_after_a_change(&ROUTER);
+fn router_packets_take_a_route_before_or_after_a_change() {
+    expect_routes_before_or_after_changes(&ROUTER);
 }
 
-fn packets_go_a_way_before_or_after_a_change(case: &Case) {
+fn expect_routes_before_or_after_changes(case: &Case) {
     let mut random = Random(0x2400_2800);
     let (changes, text) = changes(&mut random, case.changes);
     let folder = tempfile::tempdir().unwrap();
@@ -240,8 +240,8 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
         port: (number % 3) as u32,
         bytes: frame(destinations[to]),
     });
-    let mut lines = RecordedLines::carrying(&project, frames);
-    let mut begun = Begun::default();
+    let mut lines = RecordedLines::with_frames(&project, frames);
+    let mut begun = ChangeStarts::default();
     drain(&mut chip, &mut lines, &mut begun);
 
     let (begun, end) = (begun.0, lines.arrivals_end());
@@ -262,9 +262,9 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
         let from = begun_before(lines.arrivals[number].start).saturating_sub(1);
         let until = begun_before(sent.start);
         let (from, until) = (from.saturating_sub(older), until.saturating_sub(older));
-        ways(&histories[to[number]], from, until)
+        routes_between(&histories[to[number]], from, until)
     };
-    let went = |sent: &Sent| -> Way { (sent.port, sent.bytes[..6].try_into().unwrap()) };
+    let went = |sent: &Sent| -> Hop { (sent.port, sent.bytes[..6].try_into().unwrap()) };
     let is_right = |sent: &Sent, older: usize| {
         let way = went(sent);
         may_go(sent, older).iter().any(|(_, right)| *right == way)

@@ -47,7 +47,7 @@ fn generator(load: &Load, project: &Project) -> Generator {
 
 /// The record of a tap.
 #[derive(Default)]
-struct Notes {
+struct TapRecord {
     handed: u64,
     ends: BTreeMap<u64, Cycle>,
     latencies: Vec<u64>,
@@ -58,9 +58,9 @@ struct Notes {
     dropped: u64,
 }
 
-struct Notebook(Arc<Mutex<Notes>>);
+struct RecordingTap(Arc<Mutex<TapRecord>>);
 
-impl Tap for Notebook {
+impl Tap for RecordingTap {
     fn arriving(&mut self, arrival: &Arrival) {
         let mut notes = self.0.lock().unwrap();
         notes.handed += 1;
@@ -102,10 +102,10 @@ impl Tap for Notebook {
 fn a_tap_sees_every_frame_and_the_counts_agree() {
     for (rate, losses) in [("0.3", false), ("1", true)] {
         let (project, mut simulation) = forwarder();
-        let notes = Arc::new(Mutex::new(Notes::default()));
+        let notes = Arc::new(Mutex::new(TapRecord::default()));
         let load = load(rate, "500us", Special::default());
         let mut links = Links::loaded(generator(&load, &project), HERTZ, None)
-            .with_tap(Notebook(Arc::clone(&notes)));
+            .with_tap(RecordingTap(Arc::clone(&notes)));
         let ending = simulation.run(&mut links, &mut |_, _| {});
         assert_eq!(ending, Ending::Drained);
         let traffic = links.finish(simulation.now()).unwrap();
@@ -158,7 +158,7 @@ impl Tap for Handed {
 }
 
 #[test]
-fn frames_are_made_when_they_are_needed() {
+fn frames_are_generated_on_demand() {
     let (project, mut simulation) = forwarder();
     let (made, handed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let most_ahead = Arc::new(AtomicU64::new(0));
@@ -188,7 +188,7 @@ fn frames_are_made_when_they_are_needed() {
 }
 
 #[test]
-fn a_source_that_fails_ends_the_run_and_keeps_what_it_has() {
+fn failing_source_ends_the_run_and_keeps_the_results() {
     let (project, mut simulation) = forwarder();
     let good = generator(&load("0.1", "200us", Special::default()), &project).map(Ok);
     let failure = CaptureError::NotACapture {
@@ -222,7 +222,7 @@ impl Tap for Kinds {
     }
 }
 #[test]
-fn the_forwarder_does_with_special_frames_what_a_router_must() {
+fn forwarder_handles_special_frames_correctly() {
     let share = || "0.05".parse().unwrap();
     let special = Special {
         tcp: share(),

@@ -12,7 +12,7 @@ use npsim_net::load::Load;
 
 use crate::fate::Routes;
 use crate::verdict::Verdict;
-use crate::watcher::{Watch, Watcher};
+use crate::watcher::{Watcher, WatcherTap};
 use npsim_systems::project::{assembled, load};
 use npsim_testkit::microcode::{Edit, changed, shipped};
 
@@ -86,7 +86,7 @@ impl Bench {
         let generator = npsim::load::generator(&load, &self.project);
         let generator = generator.unwrap_or_else(|problem| panic!("{load}: {problem:?}"));
         Links::loaded(generator, self.project.capacity.hertz, None)
-            .with_tap(Watch(Arc::clone(watcher)))
+            .with_tap(WatcherTap(Arc::clone(watcher)))
     }
 
     /// Runs a load to its end and judges.

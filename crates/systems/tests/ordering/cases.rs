@@ -127,7 +127,7 @@ impl Draw {
         self.from(&(0..times)) == 0
     }
 
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.from(&(0..of.len()))]
     }
 
@@ -188,11 +188,11 @@ impl Draw {
             let seed = self.from(&(0..1_000_000u32));
             setup.set.push(format!("disturb.seed={seed}"));
         }
-        for _ in 0..self.one(&[0, 0, 1, 1, 2, 5]) {
+        for _ in 0..self.pick(&[0, 0, 1, 1, 2, 5]) {
             let me = self.from(&(0..microengines));
             let context = self.from(&(0..8u32));
             let from = self.from(&(0..microseconds));
-            let time = self.one(&[1, 3, 10, 30, 100, 250]);
+            let time = self.pick(&[1, 3, 10, 30, 100, 250]);
             let stall = format!("{me}.{context}@{from}us+{time}us");
             setup.stalls.push(stall);
         }
@@ -243,12 +243,12 @@ impl Draw {
         }
         Load {
             rate: Some(format!("{rate}%").parse().unwrap()),
-            arrivals: self.one(&[Arrivals::Constant, Arrivals::Poisson, Arrivals::Bursts]),
+            arrivals: self.pick(&[Arrivals::Constant, Arrivals::Poisson, Arrivals::Bursts]),
             burst: self.from(&(2..80u32)),
             size: size.parse().unwrap(),
-            flows: self.one(&[1, 2, 3, 10, 40, 200]),
-            flow_packets: self.one(&[0, 1, 7, 100, 1000]),
-            interleave: self.one(&[Interleave::Turn, Interleave::Random]),
+            flows: self.pick(&[1, 2, 3, 10, 40, 200]),
+            flow_packets: self.pick(&[0, 1, 7, 100, 1000]),
+            interleave: self.pick(&[Interleave::Turn, Interleave::Random]),
             destinations,
             special,
             time: TimeSpan::from_picoseconds(microseconds * 1_000_000),
@@ -274,7 +274,9 @@ impl Case {
         draw.disturbances(&mut setup, microengines, microseconds);
         let (size, long) = draw.sizes(scheme.shape);
         if long {
-            setup.set.extend(scheme.long_packets(draw.one(&[128, 256])));
+            setup
+                .set
+                .extend(scheme.long_packets(draw.pick(&[128, 256])));
         }
         let load = draw.load(&size, long, microseconds);
         Self { setup, load }

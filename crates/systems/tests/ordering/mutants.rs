@@ -302,7 +302,7 @@ fn runs(mutant: &Mutant, edits: &'static [Edit]) -> impl Iterator<Item = Verdict
 }
 
 #[test]
-fn every_mistake_is_found() {
+fn every_mutant_is_detected() {
     let unseen: Vec<String> = MUTANTS
         .par_iter()
         .filter_map(|mutant| {
@@ -316,7 +316,7 @@ fn every_mistake_is_found() {
                     println!("{}: {}: {found:.200}", mutant.project, mutant.what);
                     return None;
                 }
-                seen.push(verdict.trouble().cloned());
+                seen.push(verdict.first_error().cloned());
             }
             Some(format!("{}: {}: {seen:?}", mutant.project, mutant.what))
         })
@@ -326,13 +326,13 @@ fn every_mistake_is_found() {
 
 /// Without the mistakes, nothing is found.
 #[test]
-fn schemes_without_mistakes_pass_under_the_same_load() {
+fn unmodified_schemes_pass_under_the_same_load() {
     let mut seen: Vec<(&str, &[&str])> = Vec::new();
     for mutant in &MUTANTS {
         if !seen.contains(&(mutant.project, mutant.set)) {
             seen.push((mutant.project, mutant.set));
             let verdict = runs(mutant, &[]).next().unwrap();
-            assert_eq!(verdict.trouble(), None, "{}", mutant.project);
+            assert_eq!(verdict.first_error(), None, "{}", mutant.project);
         }
     }
 }

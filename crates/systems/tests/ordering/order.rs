@@ -43,7 +43,7 @@ fn expect_order(scheme: Scheme, part: u64) {
             })
             .collect();
         for ((case, verdict), number) in wave.iter().zip(number..) {
-            if let Some(what) = verdict.trouble() {
+            if let Some(what) = verdict.first_error() {
                 panic!("case {number}: {what}\n{case}");
             }
             // Only lanes let packets of different flows overtake each other.
@@ -86,7 +86,7 @@ fn packet_sort_keeps_order() {
 
 /// More packets in one lane than there are sequence numbers.
 #[test]
-fn packet_sort_keeps_order_when_numbers_begin_again() {
+fn packet_sort_keeps_order_when_sequence_numbers_wrap() {
     let lanes = ["processing", "sort"].map(|me| format!("me.{me}.define.LANES=1"));
     let bench = Bench::new(&Setup {
         project: "packet-sort.toml".into(),
@@ -99,6 +99,6 @@ fn packet_sort_keeps_order_when_numbers_begin_again() {
         rate,
         ..three_gigabits(24_000)
     });
-    assert_eq!(verdict.trouble(), None);
+    assert_eq!(verdict.first_error(), None);
     assert!(verdict.left > 66_000, "{verdict:?}");
 }

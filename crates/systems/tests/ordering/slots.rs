@@ -24,13 +24,13 @@ fn reordered(scheme: Scheme) -> usize {
 }
 
 #[test]
-fn slots_of_contexts_reorder_and_lose_nothing() {
+fn per_context_slots_reorder_without_loss() {
     assert!(reordered(CONTIGUOUS) >= 3);
     assert!(reordered(STRIDED) >= 3);
 }
 
 #[test]
-fn slots_of_microengines_and_of_all_lose_nothing() {
+fn local_and_global_slots_lose_nothing() {
     assert!(reordered(LOCAL) >= 3);
     reordered(GLOBAL);
 }

@@ -133,7 +133,7 @@ const CASES: [(&str, &str, Waits); 16] = [
 ];
 
 #[test]
-fn contexts_that_wait_for_a_stalled_one_are_as_listed() {
+fn stalled_context_blocks_others_as_listed() {
     // All cases of a project, which are adjacent, are compared with the same run.
     let projects: Vec<_> = CASES.chunk_by(|a, b| a.0 == b.0).collect();
     let seen: Vec<Stalled> = projects

@@ -35,9 +35,9 @@ impl Verdict {
         let reordered = watcher.reordered.clone();
         // Both counts agree.
         assert_eq!(order.is_kept(), reordered.is_none(), "{order:?}");
-        let unaccounted = ended(ending)
-            .and_then(|()| conserved(bench, simulation.chip(), &watcher))
-            .and_then(|()| nothing_inside(bench, simulation.chip()))
+        let unaccounted = check_ending(ending)
+            .and_then(|()| check_conservation(bench, simulation.chip(), &watcher))
+            .and_then(|()| check_nothing_left(bench, simulation.chip()))
             .err();
         Self {
             came: watcher.came,
@@ -56,7 +56,7 @@ impl Verdict {
     }
 
     /// The error, if any.
-    pub fn trouble(&self) -> Option<&String> {
+    pub fn first_error(&self) -> Option<&String> {
         self.reordered.as_ref().or(self.loss())
     }
 }
@@ -65,7 +65,7 @@ fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
 
-fn ended(ending: &Ending) -> Result<(), String> {
+fn check_ending(ending: &Ending) -> Result<(), String> {
     match ending {
         Ending::Drained | Ending::NoEvents => Ok(()),
         Ending::Reached => Err("it does not come to rest".into()),
@@ -82,7 +82,7 @@ pub fn drops(chip: &Chip) -> BTreeMap<String, u64> {
 }
 
 /// Frames that did not leave were counted under the right name.
-fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher) -> Result<(), String> {
+fn check_conservation(bench: &Bench, chip: &Chip, watcher: &Watcher) -> Result<(), String> {
     let counted = drops(chip);
     let all: u64 = counted.values().sum();
     let (came, left, lost) = (watcher.came, watcher.left, watcher.lost);
@@ -104,7 +104,7 @@ fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher) -> Result<(), String
 }
 
 /// Elements, rings and queues are empty, and all buffers free, each once.
-fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
+fn check_nothing_left(bench: &Bench, chip: &Chip) -> Result<(), String> {
     let leaks = chip.units().msf.leaks();
     ensure(leaks.is_empty(), || format!("{leaks:?}"))?;
     let stats = Stats::collect(chip);

@@ -12,13 +12,13 @@ use npsim_net::order::Sequences;
 use crate::fate::Routes;
 
 /// A frame as it arrived.
-type Inside = BTreeMap<u64, Vec<u8>>;
+type FramesInside = BTreeMap<u64, Vec<u8>>;
 
 /// Observations on the lines.
 pub struct Watcher {
     routes: Arc<Routes>,
     /// Frames that arrived and have neither left nor been lost at the media interface.
-    pub inside: Inside,
+    pub inside: FramesInside,
     pub came: u64,
     pub left: u64,
     pub lost: u64,
@@ -40,7 +40,7 @@ impl Watcher {
     pub fn new(routes: Arc<Routes>) -> Self {
         Self {
             routes,
-            inside: Inside::new(),
+            inside: FramesInside::new(),
             came: 0,
             left: 0,
             lost: 0,
@@ -70,7 +70,7 @@ impl Watcher {
         self.last_of_all = self.last_of_all.max(Some(frame));
     }
 
-    fn look(&mut self, departure: &Departure<'_>) -> Result<(), String> {
+    fn check_departure(&mut self, departure: &Departure<'_>) -> Result<(), String> {
         let frame = departure.frame.ok_or("a frame left that never came")?;
         let came = self.inside.remove(&frame);
         let came = came.ok_or_else(|| format!("frame {frame} left again"))?;
@@ -92,9 +92,9 @@ impl Watcher {
 }
 
 /// A watcher on the lines.
-pub struct Watch(pub Arc<Mutex<Watcher>>);
+pub struct WatcherTap(pub Arc<Mutex<Watcher>>);
 
-impl Tap for Watch {
+impl Tap for WatcherTap {
     fn arriving(&mut self, arrival: &Arrival) {
         let mut watcher = self.0.lock().unwrap();
         watcher.came += 1;
@@ -105,7 +105,7 @@ impl Tap for Watch {
         let mut watcher = self.0.lock().unwrap();
         watcher.left += 1;
         watcher.departures.push(departure.end);
-        if let Err(what) = watcher.look(departure) {
+        if let Err(what) = watcher.check_departure(departure) {
             watcher.wrong.get_or_insert(what);
         }
     }

@@ -36,12 +36,18 @@ fn flows(gaps: &[u64]) -> String {
 }
 
 /// Runs packets (cycle, flow) and compares them with the model; the greatest delay is a slot, 2 us and `more` steps.
-fn holds(gaps: &[u64], set: &[&str], packets: &[(Cycle, u32)], rest: Cycle, more: u64) -> Bench {
-    with(gaps, "", set, packets, rest, more)
+fn expect_paced(
+    gaps: &[u64],
+    set: &[&str],
+    packets: &[(Cycle, u32)],
+    rest: Cycle,
+    more: u64,
+) -> Bench {
+    expect_paced_with_project(gaps, "", set, packets, rest, more)
 }
 
 /// Runs packets through a bench with additions to its project file.
-fn with(
+fn expect_paced_with_project(
     gaps: &[u64],
     text: &str,
     set: &[&str],
@@ -74,31 +80,31 @@ fn burst(flow: u32, count: usize) -> Vec<(Cycle, u32)> {
 }
 
 #[test]
-fn a_burst_leaves_over_several_turns() {
+fn burst_is_paced_over_several_turns() {
     // 100 us, 4.4 in a turn.
-    holds(&[3_750], &[], &burst(1, 40), 4_200 * US, 0);
+    expect_paced(&[3_750], &[], &burst(1, 40), 4_200 * US, 0);
 }
 
 #[test]
-fn flows_of_different_gaps_do_not_disturb_each_other() {
+fn flows_with_different_gaps_are_paced_independently() {
     let gaps = [450, 3_750, 20_000, 64, 1_000, 16_384, 33_000];
     let packets: Vec<_> = (0..210)
         .map(|n| (n * 2 * US, (n * 5 % 7) as u32 + 1))
         .collect();
-    holds(&gaps, &[], &packets, 30_000 * US, 0);
+    expect_paced(&gaps, &[], &packets, 30_000 * US, 0);
 }
 
 #[test]
-fn a_wheel_that_was_empty_for_long_begins_anew() {
+fn wheel_restarts_after_a_long_idle_time() {
     let packets: Vec<_> = [0, 1, 400, 900, 5_000, 5_001, 12_345]
         .iter()
         .map(|at| (at * US, 1))
         .collect();
-    holds(&[3_750], &[], &packets, 1_000 * US, 0);
+    expect_paced(&[3_750], &[], &packets, 1_000 * US, 0);
 }
 
 #[test]
-fn many_packets_of_one_slot_leave_in_their_order() {
+fn many_packets_of_one_slot_leave_in_order() {
     // The second packet of each of 60 flows is due at the same time, whenever the first one
     // arrived: one frame per microsecond.
     let gaps: Vec<u64> = (0..60).map(|flow| 15_000 - flow * 75 / 2).collect();
@@ -106,12 +112,12 @@ fn many_packets_of_one_slot_leave_in_their_order() {
     let again: Vec<_> = (0..60).map(|n| ((80 + n) * US, n as u32 + 1)).collect();
     packets.extend(again);
     // 60 packets at one time: the last is handed on after those before it.
-    holds(&gaps, &[], &packets, 600 * US, 60 * 240 / STEP);
+    expect_paced(&gaps, &[], &packets, 600 * US, 60 * 240 / STEP);
 }
 
 #[test]
 fn flows_without_a_gap_are_not_held() {
-    holds(&[0, 0], &[], &burst(1, 50), 100 * US, 0);
+    expect_paced(&[0, 0], &[], &burst(1, 50), 100 * US, 0);
 }
 
 #[test]
@@ -120,7 +126,7 @@ fn packets_due_in_the_past_leave_at_once() {
     let (from, until) = (80 * US, 140 * US);
     let stall = "[[stall]]\nme = \"2\"\ncontext = \"0\"\nfrom = \"80us\"\nfor = \"60us\"\n";
     let packets: Vec<_> = (0..20).map(|n| (n * 5 * US, n as u32 % 2 + 1)).collect();
-    let bench = with(
+    let bench = expect_paced_with_project(
         &[375, 0],
         stall,
         &[],
@@ -139,13 +145,13 @@ fn packets_due_in_the_past_leave_at_once() {
 }
 
 #[test]
-fn packets_due_beyond_the_buckets_come_back_in_order() {
+fn packets_due_beyond_the_buckets_leave_in_order() {
     // Four buckets: eras of two turns, 0.87 ms. Packets are due up to 12 ms ahead.
     let small = ["me.wheel.define.BUCKET_BITS=2"];
     let mut packets = burst(1, 12);
     packets.extend(burst(2, 40));
     packets.extend((0..60).map(|n| (n * 50 * US, n as u32 % 3 + 1)));
-    holds(&[40_000, 9_000, 5], &small, &packets, 50_000 * US, 0);
+    expect_paced(&[40_000, 9_000, 5], &small, &packets, 50_000 * US, 0);
 }
 
 /// Packets that arrive while packets due at the same time move from one level to the next. The first packet of each
@@ -190,7 +196,7 @@ fn assert_order_is_kept(wait: u64, every: Cycle, set: &[&str], seed: u64) {
 }
 
 #[test]
-fn packets_that_come_while_a_bucket_is_poured_keep_their_order() {
+fn packets_arriving_while_a_bucket_is_emptied_stay_in_order() {
     for seed in 0..4 {
         assert_order_is_kept(40_000, US, &[], seed);
         assert_order_is_kept(52_000, US, &[], seed);
@@ -198,7 +204,7 @@ fn packets_that_come_while_a_bucket_is_poured_keep_their_order() {
 }
 
 #[test]
-fn packets_that_come_while_the_list_is_moved_keep_their_order() {
+fn packets_arriving_while_the_list_is_moved_stay_in_order() {
     for seed in 0..4 {
         assert_order_is_kept(90_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
         assert_order_is_kept(150_000, 4 * US, &["me.wheel.define.BUCKET_BITS=2"], seed);
@@ -206,7 +212,7 @@ fn packets_that_come_while_the_list_is_moved_keep_their_order() {
 }
 
 #[test]
-fn a_flow_too_far_behind_loses_packets_and_no_time() {
+fn flow_beyond_the_horizon_drops_packets_and_keeps_its_gap() {
     // 4 ms apart, and no packet may wait longer than 10 ms.
     let mut bench = Bench::new(&flows(&[150_000]), &["me.pacer.define.HORIZON=375000"]);
     let mut traffic = arrivals(
@@ -233,7 +239,7 @@ fn a_flow_too_far_behind_loses_packets_and_no_time() {
 }
 
 #[test]
-fn the_longest_gap_is_kept() {
+fn gap_saturates_at_its_maximum() {
     let bench = Bench::new(
         "[[flow]]\nsource = \"10.0.0.2\"\ndestination = \"10.1.0.2\"\nprotocol = 17\n\
          source_port = 1024\ndestination_port = 5001\nclass = 1\n\

@@ -8,7 +8,7 @@ const SLOW: &str = "[[flow]]\nsource = \"10.0.0.2\"\ndestination = \"10.1.0.2\"\
     [[gpp.srp.class]]\nclass = 1\npacket = 46\nrate = \"12266bps\"\n";
 
 #[test]
-fn a_wheel_without_packets_sleeps() {
+fn empty_wheel_sleeps() {
     let mut bench = Bench::new(SLOW, &[]);
     bench.run(50_000, &mut arrivals([]));
     let start = bench.seen.wheel_instructions;
@@ -25,7 +25,7 @@ fn a_wheel_without_packets_sleeps() {
 }
 
 #[test]
-fn a_wheel_with_far_packets_wakes_once_a_turn() {
+fn wheel_with_distant_packets_wakes_once_per_turn() {
     let mut bench = Bench::new(SLOW, &[]);
     let mut traffic = arrivals((0..2).map(|_| (20_000, udp(1, 60))));
     bench.run(200_000, &mut traffic);

@@ -82,7 +82,7 @@ fn run(load: &Load) -> (Run, u64) {
 }
 
 #[test]
-fn a_million_packets_a_second_of_a_thousand_flows_leave_when_they_are_due() {
+fn thousand_flows_at_a_million_packets_per_second_leave_on_time() {
     // A flow may send 1,100 a second. About half of the packets are held for more than a turn.
     let (run, cycles) = run(&Load {
         size: 60,
@@ -99,7 +99,7 @@ fn a_million_packets_a_second_of_a_thousand_flows_leave_when_they_are_due() {
 }
 
 #[test]
-fn a_packet_that_is_held_for_no_turn_costs_less_than_150_cycles() {
+fn packet_held_less_than_a_turn_costs_under_150_cycles() {
     let (run, cycles) = run(&Load {
         size: 60,
         every: 600,
@@ -115,7 +115,7 @@ fn a_packet_that_is_held_for_no_turn_costs_less_than_150_cycles() {
 }
 
 #[test]
-fn a_gigabit_of_a_thousand_flows_leaves_when_it_is_due() {
+fn thousand_flows_at_a_gigabit_leave_on_time() {
     // A frame every 12.304 us, as the line delivers them; a flow may send 90 a second.
     let (run, _) = run(&Load {
         size: 1514,

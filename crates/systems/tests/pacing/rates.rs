@@ -84,7 +84,7 @@ fn acknowledgements_losses_and_round_trips_are_counted() {
 }
 
 #[test]
-fn the_gap_follows_from_the_first_round_trip_time_and_grows_with_a_loss() {
+fn gap_follows_the_round_trip_time_and_grows_after_a_loss() {
     let mut bench = Bench::new(SENDER, &[]);
     send(&mut bench, 50, vec![data(0)]);
     send(&mut bench, 250, vec![ack(1)]);

@@ -18,7 +18,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
         let (text, style) = match kind {
             ConsoleLine::Command => (format!("{PROMPT}{text}"), Theme::STRONG),
             ConsoleLine::Answer => (text.clone(), ratatui::style::Style::new()),
-            ConsoleLine::Mistake => (text.clone(), look.theme.alarm()),
+            ConsoleLine::Error => (text.clone(), look.theme.alarm()),
         };
         let wrapped = wrapped(&text, width.into()).into_iter().rev();
         lines.extend(wrapped.map(|it| Line::from(Span::styled(it, style))));

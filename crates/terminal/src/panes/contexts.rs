@@ -26,7 +26,7 @@ pub(crate) fn columns(width: u16) -> u16 {
 
 /// The first cycle of the lanes; it may be before the start of the run.
 fn first(look: &PaneContext<'_>, columns: u16) -> i128 {
-    let cycles = u64::from(columns) * look.view.cycles_a_column();
+    let cycles = u64::from(columns) * look.view.cycles_per_column();
     i128::from(look.debugger.cycle()) - i128::from(cycles)
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn heading(look: &PaneContext<'_>, width: u16) -> String {
     format!(
         "cycle {from} to {}, {} a column",
         look.debugger.cycle(),
-        look.view.cycles_a_column()
+        look.view.cycles_per_column()
     )
 }
 
@@ -97,7 +97,7 @@ fn sign(share: &[Cycle; Activity::ALL.len()], scale: Cycle) -> (char, Activity) 
 
 /// The events of frames, above the lanes.
 fn marks(look: &PaneContext<'_>, start: i128, columns: u16) -> String {
-    let scale = i128::from(look.view.cycles_a_column());
+    let scale = i128::from(look.view.cycles_per_column());
     let mut signs = vec![' '; usize::from(columns)];
     for (at, mark) in look.past.lanes.marks() {
         let column = (i128::from(*at) - start).div_euclid(scale);
@@ -145,7 +145,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
     let theme = look.theme;
     let columns = columns(width);
     let start = first(look, columns);
-    let scale = look.view.cycles_a_column();
+    let scale = look.view.cycles_per_column();
     let mut lines = vec![Line::from(vec![
         Span::styled(format!("{:<1$}", " frames", 7 + STAGE), Theme::FAINT),
         Span::styled(marks(look, start, columns), theme.name()),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_shows_how_much_of_it_a_context_ran() {
+    fn column_shows_the_share_a_context_ran() {
         use Activity::{Aborted, Executing, Ready, Waiting};
         let lane = [
             (0, 4, Ready),

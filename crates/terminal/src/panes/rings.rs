@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_shown_as_far_as_there_is_room() {
+    fn ring_words_are_truncated_to_the_width() {
         assert_eq!(contents(&[1, 2, 3], 24), "  00000001 00000002 …");
         assert_eq!(contents(&[1, 2], 24), "  00000001 00000002");
     }

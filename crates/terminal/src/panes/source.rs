@@ -26,7 +26,7 @@ pub(crate) enum RowPlace {
 
 /// Whether the context is at a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
+enum ExecutionMark {
     Elsewhere,
     /// In a macro that this line uses.
     Within,
@@ -39,7 +39,7 @@ pub(crate) struct SourceRow {
     pub place: RowPlace,
     pub text: String,
     depth: usize,
-    stands: Stands,
+    execution_mark: ExecutionMark,
 }
 
 /// The open frames, outermost first.
@@ -64,7 +64,9 @@ pub(crate) fn rows(
     if rows.is_empty() {
         words(debugger, &mut rows);
     }
-    let here = rows.iter().position(|it| it.stands == Stands::Here);
+    let here = rows
+        .iter()
+        .position(|it| it.execution_mark == ExecutionMark::Here);
     (rows, here.unwrap_or(0))
 }
 
@@ -84,18 +86,18 @@ fn add(sources: Sources<'_>, frames: &[SourceFrame], depth: usize, rows: &mut Ve
         definition(&lines, at)
     };
     for (index, text) in lines.iter().enumerate().take(last).skip(first) {
-        let stands = match (index == at, inner.is_empty()) {
-            (false, _) => Stands::Elsewhere,
-            (true, false) => Stands::Within,
-            (true, true) => Stands::Here,
+        let execution_mark = match (index == at, inner.is_empty()) {
+            (false, _) => ExecutionMark::Elsewhere,
+            (true, false) => ExecutionMark::Within,
+            (true, true) => ExecutionMark::Here,
         };
         rows.push(SourceRow {
             place: RowPlace::Line(frame.file.clone(), index as u32 + 1),
             text: without_tabs(text),
             depth,
-            stands,
+            execution_mark,
         });
-        if stands == Stands::Within {
+        if execution_mark == ExecutionMark::Within {
             add(sources, inner, depth + 1, rows);
         }
     }
@@ -148,10 +150,10 @@ fn words(debugger: &Debugger, rows: &mut Vec<SourceRow>) {
             place: RowPlace::Word(at),
             text: text.map_or_else(|| format!(".word {word:#012x}"), |it| it.to_string()),
             depth: 0,
-            stands: if at == pc {
-                Stands::Here
+            execution_mark: if at == pc {
+                ExecutionMark::Here
             } else {
-                Stands::Elsewhere
+                ExecutionMark::Elsewhere
             },
         }
     }));
@@ -223,19 +225,19 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
             (true, true) => "◆",
             (true, false) => "●",
         });
-        let arrow = match row.stands {
-            Stands::Here => "▶",
-            Stands::Within => "▷",
-            Stands::Elsewhere => " ",
+        let arrow = match row.execution_mark {
+            ExecutionMark::Here => "▶",
+            ExecutionMark::Within => "▷",
+            ExecutionMark::Elsewhere => " ",
         };
         let number = match &row.place {
             RowPlace::Line(_, line) => format!("{line:>4} "),
             RowPlace::Word(at) => format!("{at:>4} "),
         };
-        let style = match row.stands {
-            Stands::Here => theme.current(),
-            Stands::Within => Theme::STRONG,
-            Stands::Elsewhere => ratatui::style::Style::new(),
+        let style = match row.execution_mark {
+            ExecutionMark::Here => theme.current(),
+            ExecutionMark::Within => Theme::STRONG,
+            ExecutionMark::Elsewhere => ratatui::style::Style::new(),
         };
         let mut spans = vec![
             Span::styled(sign, theme.alarm()),
@@ -281,7 +283,7 @@ mod tests {
     use super::{definition, without_tabs};
 
     #[test]
-    fn a_macro_is_shown_from_its_head_to_its_end() {
+    fn macro_definition_spans_its_head_to_its_end() {
         let text = [
             "#macro a()",
             "nop",
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn tabulators_are_blanks_up_to_the_next_stop() {
+    fn tabs_expand_to_the_next_stop() {
         assert_eq!(without_tabs("a\tb\t\tc"), "a       b               c");
         assert_eq!(without_tabs("\u{1b}[2Jx"), "�[2Jx");
     }

@@ -21,7 +21,7 @@ fn place(debugger: &Debugger) -> (TimePoint, Thread, u16, usize) {
 }
 
 #[test]
-fn keys_come_to_where_commands_come_to() {
+fn keys_reach_the_same_state_as_commands() {
     let system = System::wire8();
     let mut screen = system.screen(80, 24);
     let mut debugger = system.debugger();
@@ -56,7 +56,7 @@ fn keys_come_to_where_commands_come_to() {
 }
 
 #[test]
-fn a_breakpoint_set_in_the_source_stops_both_ways() {
+fn source_breakpoint_stops_in_both_directions() {
     let system = System::wire8();
     let mut screen = system.screen(100, 40);
     screen.keys("/receive_free");
@@ -96,7 +96,7 @@ fn g_goes_to_a_cycle() {
 }
 
 #[test]
-fn a_long_way_is_broken_off_where_it_has_come_to() {
+fn interrupted_goto_stops_where_it_is() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.ask(|cycle| cycle >= 100_000);
@@ -113,7 +113,7 @@ fn a_long_way_is_broken_off_where_it_has_come_to() {
 }
 
 #[test]
-fn commands_are_completed_and_come_back() {
+fn commands_are_completed_and_recalled() {
     let system = System::wire8();
     let mut screen = system.screen(80, 24);
     screen.keys(":con");
@@ -139,7 +139,7 @@ fn commands_are_completed_and_come_back() {
 }
 
 #[test]
-fn a_packet_leads_to_its_stations_and_a_station_to_its_time() {
+fn enter_opens_packet_stations_and_jumps_to_their_time() {
     let system = System::wire8();
     let mut screen = system.screen(120, 40);
     screen.command("goto 12000");
@@ -167,7 +167,7 @@ fn a_packet_leads_to_its_stations_and_a_station_to_its_time() {
 }
 
 #[test]
-fn entries_of_the_panes_lead_on() {
+fn pane_entries_open_their_details() {
     let system = System::router();
     let mut screen = system.screen(120, 40);
     screen.command("goto 40000");
@@ -226,7 +226,7 @@ fn lanes_are_zoomed() {
 }
 
 #[test]
-fn jumps_are_taken_back_and_made_again() {
+fn jumps_are_undone_and_redone() {
     let system = System::wire8();
     let mut screen = system.screen(80, 24);
     let stands = |screen: &Screen| {

@@ -15,7 +15,7 @@ fn drawn(picture: &LivePicture<'_>, width: u16, height: u16) -> Vec<String> {
 }
 
 #[test]
-fn a_live_screen_has_clocks_words_rings_and_contexts_on_every_size() {
+fn live_screen_shows_all_sections_at_every_size() {
     let mut debugger = System::router().debugger();
     npsim_debug::console::execute(&mut debugger, &|_| None, "goto 60000").unwrap();
     let section = LiveSection {
@@ -51,7 +51,7 @@ fn a_live_screen_has_clocks_words_rings_and_contexts_on_every_size() {
 }
 
 #[test]
-fn a_live_screen_of_a_network_has_words_alone() {
+fn network_live_screen_has_no_contexts() {
     let section = |title, line: &str| LiveSection {
         title,
         lines: vec![line.to_owned()],

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
-use crate::rig::{System, must_be, root};
+use crate::rig::{System, assert_matches_file, root};
 
 /// Pixels of a cell.
 const WIDTH: usize = 8;
@@ -85,5 +85,5 @@ fn the_picture_in_the_documentation_is_current() {
     screen.command("goto 60000");
     screen.keys("c");
     let picture = svg(&screen.buffer());
-    must_be(&picture, &root().join("docs/src/images/debugger.svg"));
+    assert_matches_file(&picture, &root().join("docs/src/images/debugger.svg"));
 }

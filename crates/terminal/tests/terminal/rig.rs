@@ -157,7 +157,7 @@ pub fn lines(buffer: &Buffer) -> Vec<String> {
 }
 
 /// Compares a text with a file, or rewrites the file.
-pub fn must_be(text: &str, file: &Path) {
+pub fn assert_matches_file(text: &str, file: &Path) {
     if std::env::var_os("NPSIM_UPDATE_SCREENS").is_some() {
         std::fs::write(file, text).unwrap();
     }

@@ -5,24 +5,24 @@ use ratatui::style::Color;
 
 use npsim_terminal::Theme;
 
-use crate::rig::{Screen, System, lines, must_be, root};
+use crate::rig::{Screen, System, assert_matches_file, lines, root};
 
-fn known(screen: &mut Screen, name: &str) {
+fn assert_known_screen(screen: &mut Screen, name: &str) {
     let file = root().join("crates/terminal/tests/screens").join(name);
-    must_be(&screen.text(), &file);
+    assert_matches_file(&screen.text(), &file);
 }
 
 #[test]
-fn a_small_system_before_and_after_a_step_back() {
+fn step_back_restores_the_small_system_screen() {
     let system = System::wire8();
     let mut screen = system.screen(80, 24);
     screen.command("break wire8.uc:46");
     screen.command("goto 9000");
     screen.keys("c");
-    known(&mut screen, "wire8.txt");
+    assert_known_screen(&mut screen, "wire8.txt");
     let stood = lines(&screen.buffer());
     screen.keys("nn");
-    known(&mut screen, "wire8-two-lines-on.txt");
+    assert_known_screen(&mut screen, "wire8-two-lines-on.txt");
     screen.keys("NN");
     let back = lines(&screen.buffer());
     // Everything except the reason for the stop, and the console, which keeps its history.
@@ -34,12 +34,12 @@ fn a_small_system_before_and_after_a_step_back() {
 }
 
 #[test]
-fn the_router_on_a_large_screen_before_and_after_a_step_back() {
+fn step_back_restores_the_large_router_screen() {
     let system = System::router();
     let mut screen = system.screen(160, 50);
     screen.command("goto 60000");
     screen.keys("u");
-    known(&mut screen, "router.txt");
+    assert_known_screen(&mut screen, "router.txt");
     let stood = lines(&screen.buffer());
     screen.keys("s");
     let stepped = lines(&screen.buffer());
@@ -54,7 +54,7 @@ fn the_router_on_a_large_screen_before_and_after_a_step_back() {
 }
 
 #[test]
-fn macros_are_open_in_place_or_folded() {
+fn macros_are_expanded_in_place_or_folded() {
     let system = System::wire8();
     let mut screen = system.screen(100, 60);
     screen.command("break rbuf.uc:71");
@@ -95,7 +95,7 @@ fn every_pane_can_be_seen_on_the_smallest_screen() {
 }
 
 #[test]
-fn any_size_is_drawn() {
+fn screens_of_any_size_are_drawn() {
     let system = System::router();
     let mut screen = system.screen(80, 24);
     screen.command("goto 30000");
@@ -122,7 +122,7 @@ fn any_size_is_drawn() {
 }
 
 #[test]
-fn without_colours_there_are_none() {
+fn colourless_theme_draws_no_colours() {
     let system = System::wire8();
     let mut coloured = system.screen(80, 24);
     let mut plain = system.screen_in(80, 24, Theme { colour: false });
@@ -142,7 +142,7 @@ fn without_colours_there_are_none() {
 }
 
 #[test]
-fn a_program_without_source_is_shown_by_its_words() {
+fn program_without_source_is_shown_as_words() {
     let system = System::wire8();
     let debugger = system.debugger();
     let nothing = |_: &str| None;
@@ -190,7 +190,7 @@ fn the_help_has_every_key_and_every_command() {
 }
 
 #[test]
-fn ctrl_c_ends_it_the_second_time() {
+fn second_consecutive_ctrl_c_quits() {
     let system = System::wire8();
     let mut screen = system.screen(80, 24);
     let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);

@@ -229,7 +229,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_cubic_is_back_at_its_plateau_after_k() {
+    fn cubic_returns_to_its_plateau_after_k() {
         let mss = 1_460;
         // 100 segments, 30 of them lost: K = cbrt(30 / 0.4) = 4.21716 s.
         let k = Cubic::rise_time(30 * mss, mss);
@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cube_root_is_the_greatest_that_fits(value in 0..1_u128 << 120) {
+        fn cube_root_is_rounded_down(value in 0..1_u128 << 120) {
             let root = u128::from(cube_root(value));
             prop_assert!(root.pow(3) <= value && (root + 1).pow(3) > value);
         }

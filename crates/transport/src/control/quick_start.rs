@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_asked_for_by_the_next_code() {
+    fn requested_rate_rounds_up_to_the_next_code() {
         let code = |rate| QuickStartParameters::for_rate(rate).code();
         assert_eq!(code(0), 1);
         assert_eq!(code(10_000), 1);

@@ -32,7 +32,7 @@ impl SrpControl {
 }
 
 /// Returns the inputs of the law at this time.
-fn known(moment: &ControlInputs) -> srp::LawInputs {
+fn law_inputs(moment: &ControlInputs) -> srp::LawInputs {
     srp::LawInputs {
         now: moment.now,
         mss: moment.mss,
@@ -56,7 +56,7 @@ impl Controller for SrpControl {
     }
 
     fn opened(&mut self, moment: &ControlInputs, lost: bool) {
-        self.law.opened(&known(moment), lost);
+        self.law.opened(&law_inputs(moment), lost);
     }
 
     fn acknowledged(&mut self, _moment: &ControlInputs, _bytes: u64) {
@@ -66,21 +66,21 @@ impl Controller for SrpControl {
     /// A sender without a window keeps sending while a loss is being repaired, so data that arrive
     /// in the meantime count for the rate when they arrive.
     fn arrived(&mut self, moment: &ControlInputs, bytes: u64) {
-        self.law.arrived(&known(moment), bytes);
+        self.law.arrived(&law_inputs(moment), bytes);
     }
 
     fn lost(&mut self, moment: &ControlInputs) {
-        self.law.lost(&known(moment));
+        self.law.lost(&law_inputs(moment));
     }
 
     /// So do losses in the meantime.
     fn lost_more(&mut self, moment: &ControlInputs) {
-        self.law.lost(&known(moment));
+        self.law.lost(&law_inputs(moment));
     }
 
     fn recovered(&mut self, _moment: &ControlInputs) {}
 
     fn timed_out(&mut self, moment: &ControlInputs, _again: bool) {
-        self.law.timed_out(&known(moment));
+        self.law.timed_out(&law_inputs(moment));
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_jiffy_gathers_what_is_due_in_it() {
+    fn timers_due_within_a_jiffy_fire_together() {
         let clock = TimerClock::jiffies(250);
         assert_eq!(clock.fires_at(0, 1), 4 * MILLISECOND);
         assert_eq!(clock.fires_at(0, 4 * MILLISECOND), 4 * MILLISECOND);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ring_of_the_sdk_fires_at_least_two_buckets_ahead() {
+    fn sdk_timer_ring_fires_at_least_two_buckets_ahead() {
         let bucket = 2_560_000;
         assert_eq!(TimerClock::SDK.fires_at(0, 1), 2 * bucket);
         assert_eq!(TimerClock::SDK.fires_at(bucket - 1, bucket), 2 * bucket);

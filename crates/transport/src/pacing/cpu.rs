@@ -81,7 +81,7 @@ impl HostCpu {
         let contention = if self.cost.contention == 0 {
             0
         } else {
-            self.busy_beside(core, now) * self.cost.contention
+            self.other_busy_cores(core, now) * self.cost.contention
         };
         self.work(core, now, flow, tick + self.cost.timer + contention)
     }
@@ -105,7 +105,7 @@ impl HostCpu {
     }
 
     /// Returns the number of other cores that are busy when the next work of a core begins.
-    fn busy_beside(&self, core: usize, now: Time) -> u64 {
+    fn other_busy_cores(&self, core: usize, now: Time) -> u64 {
         let begin = self.free[core].max(now);
         self.free.iter().filter(|&&free| free > begin).count() as u64
     }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_waits_for_the_core_that_is_free_first() {
+    fn work_goes_to_the_first_free_core() {
         let cost = CpuCost {
             packet: 10,
             timer: 3,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_a_flow_keep_their_order() {
+    fn packets_of_a_flow_stay_in_order() {
         let cost = CpuCost {
             packet: 10,
             timer: 100,
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn work_without_cost_is_done_at_once() {
+    fn zero_cost_work_finishes_at_once() {
         let mut cpu = HostCpu::new(0, CpuCost::default());
         assert_eq!((cpu.packet(7, 0), cpu.timer(8, 0)), (7, 8));
     }

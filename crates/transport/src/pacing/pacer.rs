@@ -54,7 +54,7 @@ mod tests {
     const RATE: u64 = 1_000_000;
 
     #[test]
-    fn a_late_timer_keeps_the_rate() {
+    fn late_timer_catches_up_to_the_rate() {
         let clock = TimerClock::jiffies(100);
         let mut pacer = Pacer::default();
         assert_eq!(pacer.due(0, RATE), 0);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_time_earns_no_burst() {
+    fn idle_time_allows_no_burst() {
         let mut pacer = Pacer::default();
         pacer.sent(0, 1_000);
         pacer.rest();

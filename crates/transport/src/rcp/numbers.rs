@@ -64,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn received_and_missing_numbers_are_all(
+        fn received_and_missing_numbers_partition_the_range(
             came in prop::collection::vec(0_u32..40, 0..40), end in 0_u32..50,
         ) {
             let mut numbers = ReceivedNumbers::default();

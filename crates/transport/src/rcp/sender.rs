@@ -7,7 +7,7 @@ use npsim_protocols::rcp::{RcpHeader, header};
 use serde::{Deserialize, Serialize};
 
 use super::numbers::ReceivedNumbers;
-use super::{RcpParameters, in_header};
+use super::{RcpParameters, rtt_field};
 use crate::pacing::Pacer;
 use crate::sender::Supply;
 use crate::wire::{DATAGRAM_PROTOCOL, FlowEnds, Packet, PacketBody, RcpDatagram};
@@ -133,7 +133,7 @@ impl RcpSender {
         if self.phase == RcpPhase::New {
             self.phase = RcpPhase::SynSent;
             self.counters.opened_at = Some(now);
-            self.ask(now, header::SYN, out);
+            self.send_request(now, header::SYN, out);
         }
     }
 
@@ -219,8 +219,8 @@ impl RcpSender {
             return;
         }
         match self.phase {
-            RcpPhase::SynSent => self.ask(now, header::SYN, out),
-            RcpPhase::Congested | RcpPhase::Running => self.ask(now, header::REF, out),
+            RcpPhase::SynSent => self.send_request(now, header::SYN, out),
+            RcpPhase::Congested | RcpPhase::Running => self.send_request(now, header::REF, out),
             RcpPhase::Draining => {
                 let missing: Vec<_> = self.answered.missing(self.next).collect();
                 self.again.extend(missing);
@@ -252,12 +252,12 @@ impl RcpSender {
             self.retry_at = None;
         }
         if self.phase == RcpPhase::Running {
-            self.refresh(now);
+            self.schedule_probe(now);
         }
     }
 
     /// If more than a round-trip time passes between packets, requests the rate in between.
-    fn refresh(&mut self, now: Time) {
+    fn schedule_probe(&mut self, now: Time) {
         let packet = u64::from(self.host.payload) + HEADERS;
         let gap = time::of_bytes(packet, self.rate);
         let every = self
@@ -299,7 +299,7 @@ impl RcpSender {
             while self
                 .again
                 .front()
-                .is_some_and(|&number| self.is_answered(number))
+                .is_some_and(|&number| self.is_acknowledged(number))
             {
                 self.again.pop_front();
             }
@@ -326,7 +326,7 @@ impl RcpSender {
         self.pacer.rest();
     }
 
-    fn is_answered(&self, number: u32) -> bool {
+    fn is_acknowledged(&self, number: u32) -> bool {
         self.answered.contains(number)
     }
 
@@ -356,7 +356,7 @@ impl RcpSender {
     }
 
     /// Sends a SYN or a rate request, and sets the time of the next one.
-    fn ask(&mut self, now: Time, kind: u8, out: &mut Vec<Packet>) {
+    fn send_request(&mut self, now: Time, kind: u8, out: &mut Vec<Packet>) {
         self.counters.requests += 1;
         self.send(now, kind, self.next, 0, out);
         let every = match self.phase {
@@ -371,7 +371,7 @@ impl RcpSender {
         let header = RcpHeader {
             rate: header::UNLIMITED,
             reverse_rate: 0,
-            rtt: in_header(self.smoothed),
+            rtt: rtt_field(self.smoothed),
             protocol: DATAGRAM_PROTOCOL,
             kind,
         };

@@ -70,7 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_range_that_changed_last_comes_first() {
+    fn most_recent_range_comes_first() {
         let mut assembly = StreamAssembly::default();
         for (first, after) in [(11, 21), (31, 41), (51, 61), (21, 31)] {
             assembly.insert(first, after);
@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn assembly_loses_and_invents_nothing(
+        fn assembly_neither_loses_nor_invents_data(
             blocks in prop::collection::vec((1_u64..60, 1_u64..12), 0..20),
         ) {
             let mut assembly = StreamAssembly::default();

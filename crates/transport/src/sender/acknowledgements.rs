@@ -62,14 +62,14 @@ impl Sender {
             self.control.law_mut().arrived(&moment, arrived);
         }
         if news > 0 {
-            self.look_for_more_losses(now);
+            self.detect_further_losses(now);
         }
         self.output(now, out);
     }
 
     /// Checks whether SACK blocks show a loss of data sent after the last reported loss. Recovery repairs
     /// it silently, but a law that keeps sending must be informed.
-    fn look_for_more_losses(&mut self, now: Time) {
+    fn detect_further_losses(&mut self, now: Time) {
         let begin = self.told.max(self.acknowledged);
         let lost_before = self.scoreboard.lost_before(self.mss);
         if self.scoreboard.hole(begin).0 < lost_before {

@@ -73,7 +73,11 @@ impl Sender {
         let moment = self.moment(now);
         self.control.law_mut().read(&moment, packet, true);
         let theirs = options.mss.unwrap_or(536);
-        let mss = self.host.mss.min(theirs).saturating_sub(self.taken());
+        let mss = self
+            .host
+            .mss
+            .min(theirs)
+            .saturating_sub(self.payload_overhead());
         self.mss = u64::from(mss).max(1);
         let lost = self.retries > 0;
         if let Some((_, sent)) = self.timed.take() {

@@ -15,7 +15,7 @@ const OWN_WINDOW: u16 = u16::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SendReason {
     /// Its turn has come: new data, or old data after a timeout.
-    Turn,
+    InSequence,
     /// The segment was lost.
     Repair,
     /// No other segment may be sent and the end of the window may be lost (RFC 6675, `NextSeg` rule 4).
@@ -63,7 +63,7 @@ impl Sender {
         if paced.is_none() {
             self.pacer.rest();
         }
-        self.probe_if_shut(now);
+        self.probe_if_closed(now);
     }
 
     /// Closes the window if nothing was sent for a timeout (RFC 5681, section 4.1).
@@ -95,9 +95,9 @@ impl Sender {
         if fast && hole < self.scoreboard.lost_before(self.mss) {
             return Some(self.repair_at(hole));
         }
-        let turn = self.turn(in_flight);
-        if turn.is_some() || !fast {
-            return turn;
+        let next_in_sequence = self.next_in_sequence(in_flight);
+        if next_in_sequence.is_some() || !fast {
+            return next_in_sequence;
         }
         if hole < self.scoreboard.end() {
             return Some(self.repair_at(hole));
@@ -142,12 +142,12 @@ impl Sender {
     }
 
     /// Returns the segment at `next`, if the windows allow it.
-    fn turn(&mut self, in_flight: u64) -> Option<SegmentChoice> {
+    fn next_in_sequence(&mut self, in_flight: u64) -> Option<SegmentChoice> {
         if self.next < self.highest {
             // After a timeout everything is retransmitted, except for data that have arrived since.
             self.next = self.scoreboard.hole(self.next).0.min(self.highest);
         }
-        let mut choice = self.segment_at(self.next, SendReason::Turn);
+        let mut choice = self.segment_at(self.next, SendReason::InSequence);
         if choice.offset >= self.end() {
             self.limit = SendLimit::Data;
             return None;
@@ -198,7 +198,7 @@ impl Sender {
                 self.scoreboard.repaired = self.scoreboard.repaired.max(end);
             }
             SendReason::Rescue => self.scoreboard.rescued = self.recover,
-            SendReason::Turn => {
+            SendReason::InSequence => {
                 let window = self.control.law().window();
                 let beyond = end - self.acknowledged > window;
                 if self.recovery == Recovery::None && beyond && !again && self.duplicates > 0 {
@@ -226,7 +226,7 @@ impl Sender {
 
     /// If nothing is in flight and the window is closed, only a probe can detect when it opens (RFC
     /// 9293, 3.8.6.1).
-    fn probe_if_shut(&mut self, now: Time) {
+    fn probe_if_closed(&mut self, now: Time) {
         let out = self.highest > self.acknowledged;
         let waits = self.next < self.end() && self.limit == SendLimit::Peer;
         if out || !waits {

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn three_ranges_or_more_than_two_segments_make_a_loss() {
+    fn three_ranges_or_over_two_segments_mark_a_loss() {
         assert_eq!(board(&[(20, 30), (40, 50)]).lost_before(10), 0);
         assert_eq!(board(&[(20, 30), (40, 50), (60, 70)]).lost_before(10), 20);
         assert_eq!(board(&[(20, 40)]).lost_before(10), 0, "two segments");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pipe_has_neither_what_arrived_nor_what_is_lost() {
+    fn pipe_excludes_arrived_and_lost_data() {
         let mut board = board(&[(20, 30), (40, 50), (60, 70)]);
         // 10..20 is lost; 30..40, 50..60 and 70..100 may be in flight.
         assert_eq!(board.pipe(10, 100, 10), 50);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_forgets_what_arrived_only_if_the_peer_did() {
+    fn timeout_clears_sacked_ranges_only_if_the_peer_reneged() {
         let mut board = board(&[(20, 30), (40, 50)]);
         (board.repaired, board.rescued) = (40, 50);
         board.start_again(10);
@@ -158,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_are_the_union_of_the_blocks(
+        fn sacked_ranges_are_the_union_of_the_blocks(
             blocks in prop::collection::vec((0_u64..60, 1_u64..12), 0..12), advance in 0_u64..40,
         ) {
             let mut board = SackScoreboard::default();

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_at_another_place_is_seen() {
+    fn payload_at_a_wrong_offset_is_detected() {
         let mut bytes = Vec::new();
         append(&mut bytes, u32::MAX - 100, 1460);
         assert_eq!(first_difference(u32::MAX - 100, &bytes), None);

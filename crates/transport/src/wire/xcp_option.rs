@@ -134,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_range_is_a_thousandth_to_65504_packets() {
+    fn packet_formats_saturate_at_their_range() {
         let format = PacketFormat::MantissaExponent;
         assert_eq!(format.decode(format.encode(1)), 1);
         assert_eq!(format.decode(format.encode(-1)), -1);
@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_comes_back_within_half_a_step(packets in -(65_504_i64 << 10)..65_504_i64 << 10) {
+        fn encoding_error_is_at_most_half_a_step(packets in -(65_504_i64 << 10)..65_504_i64 << 10) {
             let format = PacketFormat::MantissaExponent;
             let field = format.encode(packets);
             let step = 1_u64 << (field & 0xf);

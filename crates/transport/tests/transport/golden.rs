@@ -67,7 +67,7 @@ macro_rules! golden {
 golden! {
     new_reno_repairs_one_loss "newreno-one" false [21];
     new_reno_repairs_a_burst "newreno-burst" false [40, 41, 42, 43, 44, 45, 46, 47];
-    new_reno_repairs_losses_apart "newreno-spaced" false [120, 150];
+    new_reno_repairs_spaced_losses "newreno-spaced" false [120, 150];
     sack_repairs_one_loss "sack1-one" true [21];
     sack_repairs_three_losses "sack1-three" true [19, 23, 27];
     sack_loses_a_repair "sack1-repair" true [21, 44];
@@ -82,7 +82,7 @@ fn new_reno_repairs_three_losses_until_its_timer_expires() {
 }
 
 #[test]
-fn new_reno_loses_a_repair() {
+fn new_reno_recovers_from_a_lost_retransmission() {
     let theirs = numbers(include_str!("golden/newreno-repair.txt"));
     let theirs = without(theirs, 56, &[21, 22]);
     compare(&ours(false, &[21, 44]), &theirs);
@@ -90,7 +90,7 @@ fn new_reno_loses_a_repair() {
 
 /// Ours ends with the rescue retransmission of RFC 6675, which ns-2's SACK does not have.
 #[test]
-fn sack_repairs_losses_apart() {
+fn sack_recovers_from_spaced_losses() {
     let theirs = numbers(include_str!("golden/sack1-spaced.txt"));
     let ours = ours(true, &[120, 150]);
     let (rescue, others) = ours.split_last().unwrap();

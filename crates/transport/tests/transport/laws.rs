@@ -37,7 +37,7 @@ fn square_root_law(b: u64, lost: u64) -> u64 {
 }
 
 #[test]
-fn sack_follows_the_square_root_of_the_loss() {
+fn sack_throughput_follows_the_square_root_law() {
     let host = HostParameters {
         receive_buffer: 1 << 24,
         ..host()
@@ -60,7 +60,7 @@ fn sack_follows_the_square_root_of_the_loss() {
 }
 
 #[test]
-fn cubic_gets_more_than_reno_where_losses_are_rare() {
+fn cubic_outperforms_reno_where_losses_are_rare() {
     let host = HostParameters {
         receive_buffer: 1 << 24,
         ..host()
@@ -85,7 +85,7 @@ fn cubic_gets_more_than_reno_where_losses_are_rare() {
 
 /// RFC 9438, figure of section 5: 1.054 (RTT^3 / p^3)^(1/4) / RTT, by p = 3 x 10^-5 and 100 ms.
 #[test]
-fn cubic_follows_its_own_law() {
+fn cubic_throughput_follows_rfc_9438() {
     let host = HostParameters {
         receive_buffer: 1 << 24,
         ..host()
@@ -97,7 +97,7 @@ fn cubic_follows_its_own_law() {
 }
 
 #[test]
-fn srp_paces_by_the_loss_event_rate() {
+fn srp_rate_follows_the_loss_event_rate() {
     let host = HostParameters {
         receive_buffer: 1 << 24,
         ..host()
@@ -117,7 +117,7 @@ fn srp_paces_by_the_loss_event_rate() {
 /// A paced sender has no window that runs empty: it continues to send while a loss is being repaired. So it must detect
 /// losses meanwhile, or it continues at a rate of which half is lost.
 #[test]
-fn srp_slows_down_for_losses_that_come_while_others_are_repaired() {
+fn srp_slows_down_for_losses_during_recovery() {
     let host = HostParameters {
         receive_buffer: 1 << 24,
         ..host()
@@ -144,7 +144,7 @@ fn srp_slows_down_for_losses_that_come_while_others_are_repaired() {
 }
 
 #[test]
-fn a_jiffy_clock_sends_bursts_and_a_ring_does_not() {
+fn jiffy_clock_sends_bursts_and_timer_ring_does_not() {
     let bursts = |clock| {
         let host = HostParameters {
             clock,
@@ -180,7 +180,7 @@ fn a_jiffy_clock_sends_bursts_and_a_ring_does_not() {
 }
 
 #[test]
-fn a_small_receive_buffer_is_the_limit() {
+fn small_receive_buffer_limits_the_window() {
     let peer = HostParameters {
         receive_buffer: 16_000,
         window_scale: false,

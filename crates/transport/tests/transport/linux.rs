@@ -227,8 +227,8 @@ recorded! {
     one_loss_with_sack "sack-one" true 60;
     three_losses_with_sack "sack-three" true 60;
     a_burst_of_losses_with_sack "sack-burst" true 60;
-    a_lost_repair_with_sack "sack-repair" true 60;
-    a_lost_end_with_sack "sack-tail" true 30;
+    lost_retransmission_with_sack "sack-repair" true 60;
+    tail_loss_with_sack "sack-tail" true 30;
     one_loss_without_sack "newreno-one" false 60;
     three_losses_without_sack "newreno-three" false 60;
 }

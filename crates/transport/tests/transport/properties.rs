@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn all_data_arrives_despite_loss_copies_and_delay(setting in any_rig()) {
+    fn all_data_arrives_despite_loss_duplication_and_delay(setting in any_rig()) {
         let bytes = setting.4;
         let mut rig = rig(setting);
         rig.open();
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn a_saved_flow_goes_on_as_if_nothing_had_happened(setting in any_rig(), at in 0_usize..200) {
+    fn restored_flow_runs_identically(setting in any_rig(), at in 0_usize..200) {
         let mut straight = rig(setting);
         let mut saved = rig(setting);
         straight.open();
@@ -161,7 +161,7 @@ proptest! {
 }
 
 #[test]
-fn sequence_numbers_wrap_without_notice() {
+fn transfer_survives_sequence_number_wraparound() {
     // Some seed begins less than 200 KB before the sequence numbers wrap.
     let begins_late = |seed| {
         let mut rig = rig_with_seed(seed);
@@ -197,7 +197,7 @@ fn rig_with_seed(seed: u64) -> Rig {
 }
 
 #[test]
-fn a_reader_that_stops_shuts_the_window_and_a_probe_opens_it() {
+fn zero_window_is_reopened_by_a_probe() {
     let sender = npsim_transport::SenderParameters {
         host: host(),
         scheme: Scheme::Reno,

@@ -97,7 +97,7 @@ fn limit(header: &mut header::RcpHeader, rate: u32) {
 }
 
 #[test]
-fn packets_leave_at_the_rate_that_the_routers_write() {
+fn packets_are_paced_at_the_router_rate() {
     let mut flow = Flow::new(RcpParameters::default(), 146_000, |_, header| {
         limit(header, 150_000);
         true
@@ -119,7 +119,7 @@ fn packets_leave_at_the_rate_that_the_routers_write() {
 }
 
 #[test]
-fn a_new_rate_counts_from_the_last_packet() {
+fn new_rate_applies_from_the_last_packet() {
     let mut flow = Flow::new(RcpParameters::default(), 1_460_000, |now, header| {
         limit(header, if now < SECOND { 150_000 } else { 300_000 });
         true
@@ -136,7 +136,7 @@ fn a_new_rate_counts_from_the_last_packet() {
 }
 
 #[test]
-fn a_slow_flow_asks_for_the_rate_between_its_packets() {
+fn slow_flow_probes_for_the_rate_between_packets() {
     let mut flow = Flow::new(RcpParameters::default(), 14_600, |_, header| {
         limit(header, 3_000);
         true
@@ -152,7 +152,7 @@ fn a_slow_flow_asks_for_the_rate_between_its_packets() {
 }
 
 #[test]
-fn a_flow_that_gets_nothing_asks_again_every_half_second() {
+fn flow_with_zero_rate_retries_until_one_is_granted() {
     let mut flow = Flow::new(RcpParameters::default(), 14_600, |now, header| {
         limit(header, if now < 3 * SECOND { 0 } else { 150_000 });
         true
@@ -165,7 +165,7 @@ fn a_flow_that_gets_nothing_asks_again_every_half_second() {
 }
 
 #[test]
-fn a_sender_without_any_answer_gives_up() {
+fn rcp_sender_gives_up_without_answers() {
     let host = RcpParameters {
         most_attempts: 5,
         ..RcpParameters::default()

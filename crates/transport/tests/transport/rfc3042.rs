@@ -22,7 +22,7 @@ fn timeouts(limited_transmit: bool, sack: bool) -> u64 {
 }
 
 #[test]
-fn a_small_window_recovers_without_a_timeout() {
+fn limited_transmit_recovers_a_small_window_without_timeout() {
     for sack in [false, true] {
         assert_eq!(timeouts(true, sack), 0, "SACK: {sack}");
         assert_eq!(timeouts(false, sack), 1, "SACK: {sack}");
@@ -30,7 +30,7 @@ fn a_small_window_recovers_without_a_timeout() {
 }
 
 #[test]
-fn limited_transmit_does_not_count_in_the_threshold() {
+fn limited_transmit_is_excluded_from_the_threshold() {
     let host = HostParameters {
         initial_window: 6,
         sack: false,

@@ -58,7 +58,7 @@ fn an_approved_rate_paces_the_first_window() {
 }
 
 #[test]
-fn a_lowered_rate_is_proved_by_what_is_left_of_the_nonce() {
+fn remaining_nonce_proves_a_lowered_rate() {
     let mut rig = rig(200);
     rig.forward.router = Box::new(|_, packet| approves(packet, 5));
     rig.open();
@@ -69,7 +69,7 @@ fn a_lowered_rate_is_proved_by_what_is_left_of_the_nonce() {
 }
 
 #[test]
-fn the_window_becomes_what_was_sent_when_the_first_ack_comes() {
+fn first_ack_sets_the_window_to_the_data_sent() {
     let mut rig = rig(20);
     rig.forward.router = Box::new(|_, packet| approves(packet, 15));
     rig.open();
@@ -98,7 +98,7 @@ fn a_forged_higher_rate_is_refused() {
 }
 
 #[test]
-fn a_hop_without_quick_start_is_seen() {
+fn hop_without_quick_start_is_detected() {
     let mut rig = rig(200);
     rig.forward.router = Box::new(|_, packet| {
         approves(packet, 15);
@@ -111,7 +111,7 @@ fn a_hop_without_quick_start_is_seen() {
 }
 
 #[test]
-fn a_denial_leaves_slow_start() {
+fn denied_request_falls_back_to_slow_start() {
     let mut rig = rig(100);
     rig.forward.router = Box::new(|_, packet| approves(packet, 0));
     rig.open();
@@ -124,7 +124,7 @@ fn a_denial_leaves_slow_start() {
 }
 
 #[test]
-fn a_lost_syn_is_sent_again_after_three_seconds_without_a_request() {
+fn retransmitted_syn_carries_no_rate_request() {
     let mut rig = rig(20);
     rig.forward.fate = Box::new(|number, _| if number == 0 { vec![] } else { arrives() });
     rig.forward.router = Box::new(|_, packet| approves(packet, 15));
@@ -137,7 +137,7 @@ fn a_lost_syn_is_sent_again_after_three_seconds_without_a_request() {
 }
 
 #[test]
-fn a_lost_report_changes_nothing() {
+fn lost_approved_rate_report_has_no_effect() {
     let mut rig = rig(100);
     rig.forward.router = Box::new(|_, packet| approves(packet, 15));
     rig.forward.fate = Box::new(|number, _| if number == 1 { vec![] } else { arrives() });
@@ -149,7 +149,7 @@ fn a_lost_report_changes_nothing() {
 }
 
 #[test]
-fn a_loss_of_the_approved_window_reverts_to_slow_start() {
+fn loss_in_the_approved_window_reverts_to_slow_start() {
     let mut rig = rig(300);
     rig.forward.router = Box::new(|_, packet| approves(packet, 15));
     rig.open();
@@ -166,7 +166,7 @@ fn a_loss_of_the_approved_window_reverts_to_slow_start() {
 }
 
 #[test]
-fn short_flows_end_sooner() {
+fn short_flows_finish_sooner_with_quick_start() {
     for kilobytes in [30, 100, 300] {
         let end = |code| {
             let mut rig = rig(kilobytes);

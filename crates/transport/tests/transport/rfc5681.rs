@@ -31,7 +31,7 @@ fn slow_start_doubles_the_window_each_round_trip() {
 }
 
 #[test]
-fn the_first_window_is_the_hosts() {
+fn initial_window_follows_the_host() {
     for initial_window in 1..=10 {
         let host = HostParameters {
             initial_window,
@@ -44,7 +44,7 @@ fn the_first_window_is_the_hosts() {
 }
 
 #[test]
-fn congestion_avoidance_adds_a_segment_each_round_trip() {
+fn congestion_avoidance_adds_one_segment_per_round_trip() {
     let host = HostParameters {
         initial_threshold: Some(8_000),
         ..host()
@@ -58,7 +58,7 @@ fn congestion_avoidance_adds_a_segment_each_round_trip() {
 }
 
 #[test]
-fn byte_counting_does_not_slow_down_with_delayed_acks() {
+fn byte_counting_offsets_delayed_acks() {
     let delayed = HostParameters {
         delayed_ack: Some(200 * MILLISECOND),
         initial_window: 2,
@@ -77,7 +77,7 @@ fn byte_counting_does_not_slow_down_with_delayed_acks() {
 }
 
 #[test]
-fn the_third_duplicate_ack_repairs_a_loss_without_a_timeout() {
+fn third_duplicate_ack_triggers_fast_retransmit() {
     let mut rig = rig(no_sack(), 60);
     rig.drop_once(&[20]);
     rig.run();
@@ -90,7 +90,7 @@ fn the_third_duplicate_ack_repairs_a_loss_without_a_timeout() {
 }
 
 #[test]
-fn the_threshold_becomes_half_of_the_flight() {
+fn loss_sets_the_threshold_to_half_the_flight_size() {
     let mut rig = rig(no_sack(), 400);
     rig.drop_once(&[20]);
     rig.run_until(6 * RTT + 1);
@@ -101,7 +101,7 @@ fn the_threshold_becomes_half_of_the_flight() {
 }
 
 #[test]
-fn a_timeout_leaves_a_window_of_one_segment_and_half_the_flight_as_threshold() {
+fn timeout_sets_window_to_one_segment_and_halves_threshold() {
     let mut rig = rig(no_sack(), 100);
     // The whole of round 5.
     rig.drop_once(&(15..31).collect::<Vec<_>>());
@@ -116,7 +116,7 @@ fn a_timeout_leaves_a_window_of_one_segment_and_half_the_flight_as_threshold() {
 }
 
 #[test]
-fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
+fn second_timeout_of_a_segment_keeps_the_threshold() {
     let mut rig = rig(no_sack(), 100);
     let mut lost: Vec<_> = (15..31).map(|number| (number, 1)).collect();
     lost[0].1 = 2;
@@ -130,7 +130,7 @@ fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
 }
 
 #[test]
-fn an_idle_sender_starts_again_with_the_first_window() {
+fn idle_sender_restarts_with_the_initial_window() {
     for restart_after_idle in [true, false] {
         let host = HostParameters {
             initial_window: 2,
@@ -157,7 +157,7 @@ fn an_idle_sender_starts_again_with_the_first_window() {
 }
 
 #[test]
-fn a_lost_syn_leaves_a_first_window_of_one_segment() {
+fn lost_syn_reduces_the_initial_window_to_one_segment() {
     let host = HostParameters {
         initial_window: 10,
         ..host()
@@ -172,7 +172,7 @@ fn a_lost_syn_leaves_a_first_window_of_one_segment() {
 }
 
 #[test]
-fn an_ack_of_two_segments_or_after_the_delay() {
+fn delayed_ack_covers_two_segments_or_times_out() {
     let host = HostParameters {
         delayed_ack: Some(40 * MILLISECOND),
         initial_window: 3,
@@ -205,7 +205,7 @@ fn an_ack_of_two_segments_or_after_the_delay() {
 }
 
 #[test]
-fn out_of_order_and_filling_segments_are_acknowledged_at_once() {
+fn out_of_order_segments_are_acked_at_once() {
     let host = HostParameters {
         delayed_ack: Some(500 * MILLISECOND),
         initial_window: 8,

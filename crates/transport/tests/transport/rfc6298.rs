@@ -50,19 +50,19 @@ fn timeout_after(samples: &[Time]) -> Time {
 }
 
 #[test]
-fn the_first_sample_gives_three_round_trips() {
+fn first_rtt_sample_sets_timeout_to_three_round_trips() {
     assert_eq!(timeout_after(&[RTT]), 3 * RTT);
 }
 
 #[test]
-fn later_samples_move_mean_and_deviation_by_an_eighth_and_a_quarter() {
+fn later_rtt_samples_are_smoothed() {
     // R = 100 then 180 ms: deviation 3/4 x 50 + 1/4 x 80 = 57.5, mean 7/8 x 100 + 1/8 x 180 = 110.
     let timeout = timeout_after(&[RTT, 180 * MILLISECOND]);
     assert_eq!(timeout, 110 * MILLISECOND + 4 * 57_500_000_000);
 }
 
 #[test]
-fn the_floor_the_granularity_and_the_ceiling_hold() {
+fn timeout_respects_floor_granularity_and_ceiling() {
     let mut at_floor = Rig::new(
         with(RtoParameters::RFC),
         Scheme::Reno,
@@ -92,7 +92,7 @@ fn the_floor_the_granularity_and_the_ceiling_hold() {
 }
 
 #[test]
-fn the_timeout_doubles_and_a_sample_ends_that() {
+fn timeout_backs_off_until_a_new_sample() {
     let rto = RtoParameters {
         floor: 200 * MILLISECOND,
         ..RtoParameters::RFC
@@ -115,7 +115,7 @@ fn the_timeout_doubles_and_a_sample_ends_that() {
 }
 
 #[test]
-fn retransmission_is_no_sample() {
+fn retransmission_gives_no_rtt_sample() {
     // The first data is delayed beyond its timeout: the ACK of the first transmission arrives just after the second,
     // and would look like a round trip of almost nothing.
     let mut rig = Rig::new(host(), Scheme::Reno, Supply::Bytes(1_000));
@@ -135,7 +135,7 @@ fn retransmission_is_no_sample() {
 }
 
 #[test]
-fn after_a_lost_syn_data_starts_with_three_seconds() {
+fn lost_syn_sets_the_data_timeout_to_three_seconds() {
     let mut rig = Rig::new(host(), Scheme::Reno, Supply::Bytes(5_000));
     rig.forward.fate = Box::new(|number, _| if number == 0 { vec![] } else { vec![0] });
     rig.open();
@@ -147,7 +147,7 @@ fn after_a_lost_syn_data_starts_with_three_seconds() {
 }
 
 #[test]
-fn a_sender_gives_up() {
+fn sender_gives_up_after_15_retransmissions() {
     let mut rig = Rig::new(host(), Scheme::Reno, Supply::Bytes(5_000));
     rig.forward.fate = Box::new(|_, _| vec![]);
     rig.open();
@@ -157,7 +157,7 @@ fn a_sender_gives_up() {
 }
 
 #[test]
-fn a_new_acknowledgement_restarts_the_timer() {
+fn new_ack_restarts_the_timer() {
     let mut rig = Rig::new(host(), Scheme::Reno, Supply::Bytes(50_000));
     rig.open();
     rig.run_until(4 * RTT);

@@ -16,7 +16,7 @@ fn rig(host: HostParameters) -> Rig {
 }
 
 #[test]
-fn three_losses_in_a_window_are_repaired_one_a_round_trip() {
+fn new_reno_repairs_one_loss_per_round_trip() {
     let mut rig = rig(host());
     rig.drop_once(&[18, 22, 26]);
     rig.run();
@@ -30,7 +30,7 @@ fn three_losses_in_a_window_are_repaired_one_a_round_trip() {
 }
 
 #[test]
-fn a_lost_retransmission_takes_a_timeout() {
+fn lost_retransmission_needs_a_timeout() {
     let mut rig = rig(host());
     rig.drop_times(&[(20, 2)]);
     rig.run();
@@ -40,7 +40,7 @@ fn a_lost_retransmission_takes_a_timeout() {
 }
 
 #[test]
-fn duplicates_of_what_a_timeout_sent_again_begin_no_recovery() {
+fn duplicate_acks_after_a_timeout_start_no_recovery() {
     let mut rig = rig(host());
     // Of 15 to 30, only the first is lost, twice: all others have arrived when the timer expires, and are
     // retransmitted.
@@ -52,7 +52,7 @@ fn duplicates_of_what_a_timeout_sent_again_begin_no_recovery() {
 }
 
 #[test]
-fn a_recovery_ends_with_the_flight_or_with_the_threshold() {
+fn full_ack_window_is_flight_or_threshold() {
     let window = |full_ack| {
         let mut rig = rig(HostParameters { full_ack, ..host() });
         rig.drop_once(&[20]);
@@ -71,7 +71,7 @@ fn a_recovery_ends_with_the_flight_or_with_the_threshold() {
 }
 
 #[test]
-fn each_partial_ack_may_restart_the_timer() {
+fn partial_acks_restart_the_timer_as_configured() {
     // Ten losses take ten round trips; with a timer that starts once, it expires before the end.
     let timeouts = |partial_ack| {
         let mut rig = rig(HostParameters {
@@ -90,7 +90,7 @@ fn each_partial_ack_may_restart_the_timer() {
 /// By four positions, it is taken for a loss, and each ACK until the end of the supposed recovery for a partial one:
 /// without SACK, the sender cannot detect the difference.
 #[test]
-fn reordering_by_two_repairs_nothing_and_by_four_much() {
+fn reordering_by_four_but_not_two_causes_many_retransmissions() {
     for (behind, repeated) in [(2, 0..=0), (4, 10..=40)] {
         let mut rig = rig(host());
         rig.forward.line = Some(crate::rig::Line::new(1_040_000, 1_000));
@@ -107,7 +107,7 @@ fn reordering_by_two_repairs_nothing_and_by_four_much() {
 }
 
 #[test]
-fn lost_acks_are_made_up_for_by_later_ones() {
+fn later_acks_compensate_for_lost_ones() {
     let mut rig = rig(host());
     rig.backward.fate = Box::new(|number, _| {
         let lost = number > 8 && number % 3 == 1;

@@ -12,7 +12,7 @@ fn rig() -> Rig {
 }
 
 #[test]
-fn three_losses_in_a_window_are_repaired_in_one_round_trip() {
+fn sack_repairs_three_losses_in_one_round_trip() {
     let mut rig = rig();
     rig.drop_once(&[18, 22, 26]);
     rig.run();
@@ -24,7 +24,7 @@ fn three_losses_in_a_window_are_repaired_in_one_round_trip() {
 }
 
 #[test]
-fn arrived_data_is_not_sent_again() {
+fn sacked_data_is_not_retransmitted() {
     let mut rig = rig();
     let lost: Vec<_> = (16..30).step_by(2).collect();
     rig.drop_once(&lost);
@@ -35,7 +35,7 @@ fn arrived_data_is_not_sent_again() {
 }
 
 #[test]
-fn the_pipe_holds_back_until_half_of_the_flight_is_left() {
+fn recovery_sends_only_when_pipe_is_below_the_window() {
     let mut rig = rig();
     rig.drop_once(&[20]);
     while rig.sender.counters().fast_recoveries == 0 {
@@ -58,7 +58,7 @@ fn the_pipe_holds_back_until_half_of_the_flight_is_left() {
 }
 
 #[test]
-fn a_lost_retransmission_takes_a_timeout() {
+fn lost_retransmission_needs_a_timeout() {
     let mut rig = rig();
     rig.drop_times(&[(20, 2)]);
     rig.run();
@@ -68,7 +68,7 @@ fn a_lost_retransmission_takes_a_timeout() {
 }
 
 #[test]
-fn after_a_timeout_blocks_say_what_need_not_be_sent_again() {
+fn sacked_data_is_skipped_after_a_timeout() {
     let mut rig = rig();
     rig.drop_times(&[(15, 2), (20, 2)]);
     rig.run();
@@ -79,7 +79,7 @@ fn after_a_timeout_blocks_say_what_need_not_be_sent_again() {
 }
 
 #[test]
-fn the_last_segments_are_rescued() {
+fn tail_loss_is_recovered_by_rescue_retransmission() {
     // 90 and the last segment are lost: no SACK block above 99 can report it.
     let mut rig = rig();
     rig.drop_once(&[90, 99]);
@@ -90,7 +90,7 @@ fn the_last_segments_are_rescued() {
 }
 
 #[test]
-fn three_ranges_tell_a_loss_before_three_duplicates_do() {
+fn three_sack_ranges_start_recovery_before_three_duplicates() {
     // With lost ACKs, the first duplicate that arrives reports three ranges.
     let host = HostParameters {
         initial_window: 10,
@@ -114,7 +114,7 @@ fn three_ranges_tell_a_loss_before_three_duplicates_do() {
 }
 
 #[test]
-fn reordering_by_two_repairs_nothing_and_by_four_one_segment() {
+fn reordering_by_four_but_not_two_causes_one_retransmission() {
     for (behind, repeated) in [(2, 0), (4, 1)] {
         let mut rig = rig();
         rig.forward.line = Some(Line::new(1_040_000, 1_000));
@@ -129,7 +129,7 @@ fn reordering_by_two_repairs_nothing_and_by_four_one_segment() {
 }
 
 #[test]
-fn blocks_are_most_recent_first_and_as_many_as_the_host_sends() {
+fn sack_blocks_are_most_recent_first_and_limited() {
     for sack_blocks in [2, 3] {
         let host = HostParameters {
             initial_window: 10,
@@ -161,7 +161,7 @@ fn blocks_are_most_recent_first_and_as_many_as_the_host_sends() {
 }
 
 #[test]
-fn a_peer_without_sack_gets_new_reno() {
+fn peer_without_sack_falls_back_to_new_reno() {
     let peer = HostParameters {
         sack: false,
         ..host()

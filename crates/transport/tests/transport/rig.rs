@@ -231,7 +231,7 @@ impl Rig {
 
     pub fn send(&mut self, forward: bool, packets: Vec<Packet>) {
         for packet in packets {
-            self.note(forward, &packet);
+            self.record_packet(forward, &packet);
             let path = if forward {
                 &mut self.forward
             } else {
@@ -261,7 +261,7 @@ impl Rig {
         }
     }
 
-    fn note(&mut self, forward: bool, packet: &Packet) {
+    fn record_packet(&mut self, forward: bool, packet: &Packet) {
         let segment = *packet.segment().expect("TCP");
         if !self.keeps {
             return;

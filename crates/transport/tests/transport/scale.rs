@@ -51,7 +51,7 @@ fn run(scheme: Scheme, k: u64) -> (Vec<(u64, Time)>, u64) {
 }
 
 #[test]
-fn one_ten_and_fifty_times_as_fast_is_the_same() {
+fn time_scaling_by_10_and_50_preserves_behaviour() {
     for scheme in [
         Scheme::Reno,
         Scheme::Cubic(CubicParameters::default()),

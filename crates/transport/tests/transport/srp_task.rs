@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn task_and_controller_have_the_same_rates(
+    fn srp_task_and_host_controller_compute_the_same_rates(
         steps in prop::collection::vec(between(), 1..120),
         most in prop_oneof![Just(None), (100_000_u64..50_000_000).prop_map(Some)],
     ) {

@@ -130,7 +130,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn a_packet_survives_its_bytes(packet in any_packet(), padding in 0_usize..20) {
+    fn packet_round_trips_through_bytes(packet in any_packet(), padding in 0_usize..20) {
         let bytes = packet.to_bytes();
         let options = packet.segment().map_or(0, |segment| segment.options.length());
         if options > 40 {
@@ -150,14 +150,14 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_packet_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+    fn arbitrary_bytes_parse_or_give_an_error(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         if let Err(error) = Packet::from_bytes(&bytes) {
             prop_assert!(!error.to_string().is_empty());
         }
     }
 
     #[test]
-    fn a_changed_bit_of_a_tcp_packet_is_seen(
+    fn bit_flip_in_a_tcp_packet_is_detected(
         segment in any_segment(), at in any::<prop::sample::Index>(), bit in 0_u8..8,
     ) {
         prop_assume!(segment.options.length() <= 40);
@@ -238,7 +238,7 @@ fn with_options(options: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn malformed_options_are_told_by_kind() {
+fn malformed_tcp_options_are_reported_by_kind() {
     let what = "the TCP header";
     let overrun = |kind| WireError::OptionOverrun { what, kind };
     let wrong = |kind, length| WireError::OptionLength { what, kind, length };
@@ -278,7 +278,7 @@ fn malformed_options_are_told_by_kind() {
 }
 
 #[test]
-fn a_syn_has_the_bytes_that_it_had() {
+fn syn_matches_the_expected_bytes() {
     let mut out = Vec::new();
     let mut rig = crate::rig::Rig::new(
         crate::rig::host(),

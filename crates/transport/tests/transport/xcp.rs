@@ -11,7 +11,7 @@ use npsim_transport::{
 use crate::rig::{Line, RTT, Rig, ends, host};
 
 /// Feedback of a fixed amount for each request, as a router with room would give.
-fn gives(packet: &mut Packet, most: i32) {
+fn grant_feedback(packet: &mut Packet, most: i32) {
     if let PacketBody::Tcp {
         xcp: Some(header), ..
     } = &mut packet.body
@@ -39,9 +39,9 @@ fn headers(rig: &Rig) -> Vec<XcpHeader> {
 }
 
 #[test]
-fn a_packet_tells_round_trip_time_and_time_between_packets() {
+fn xcp_header_carries_rtt_and_packet_spacing() {
     let mut rig = rig(XcpParameters::default(), Supply::Endless);
-    rig.forward.router = Box::new(|_, packet| gives(packet, 0));
+    rig.forward.router = Box::new(|_, packet| grant_feedback(packet, 0));
     rig.run_until(3 * RTT);
     let sent = headers(&rig);
     assert_eq!(sent.len(), rig.packets.len(), "all packets have the header");
@@ -59,20 +59,20 @@ fn a_packet_tells_round_trip_time_and_time_between_packets() {
 }
 
 #[test]
-fn feedback_moves_the_window_by_itself_times_the_round_trip_time() {
+fn feedback_changes_the_window_by_feedback_times_rtt() {
     let mut rig = rig(XcpParameters::default(), Supply::Endless);
     // A segment of 980 bytes takes 1040: 5200 bytes a second are 490 bytes of window.
-    rig.forward.router = Box::new(|_, packet| gives(packet, 5_200));
+    rig.forward.router = Box::new(|_, packet| grant_feedback(packet, 5_200));
     rig.run_until(2 * RTT);
     assert_eq!(rig.sender.view().window, 980 + 490);
     let mut own = rig;
-    own.forward.router = Box::new(|_, packet| gives(packet, -1_000_000));
+    own.forward.router = Box::new(|_, packet| grant_feedback(packet, -1_000_000));
     own.run_until(6 * RTT);
     assert_eq!(own.sender.view().window, 980, "at least a segment");
 }
 
 #[test]
-fn a_delayed_ack_brings_the_sum_of_feedback() {
+fn delayed_ack_carries_summed_feedback() {
     let delayed = HostParameters {
         delayed_ack: Some(40 * MILLISECOND),
         initial_window: 2,
@@ -83,7 +83,7 @@ fn a_delayed_ack_brings_the_sum_of_feedback() {
         Scheme::Xcp(XcpParameters::default()),
         Supply::Endless,
     );
-    rig.forward.router = Box::new(|_, packet| gives(packet, 5_200));
+    rig.forward.router = Box::new(|_, packet| grant_feedback(packet, 5_200));
     rig.open();
     rig.run_until(2 * RTT);
     let reverse = |packet: &Packet| match packet.body {
@@ -105,16 +105,16 @@ fn a_delayed_ack_brings_the_sum_of_feedback() {
 }
 
 #[test]
-fn a_loss_halves_or_is_ignored_and_a_timeout_leaves_one_segment() {
+fn loss_and_timeout_reduce_the_xcp_window() {
     for (loss, divisor) in [(XcpLoss::Halve, 2), (XcpLoss::Ignore, 1)] {
         let parameters = XcpParameters {
             loss,
             ..XcpParameters::default()
         };
         let mut rig = rig(parameters, Supply::Endless);
-        rig.forward.router = Box::new(|_, packet| gives(packet, 10_400));
+        rig.forward.router = Box::new(|_, packet| grant_feedback(packet, 10_400));
         rig.run_until(4 * RTT + RTT / 2);
-        rig.forward.router = Box::new(|_, packet| gives(packet, 0));
+        rig.forward.router = Box::new(|_, packet| grant_feedback(packet, 0));
         rig.run_until(6 * RTT + RTT / 2);
         let before = rig.sender.view().window / 980;
         let next = rig.sent.last().unwrap().number + 3;
@@ -130,10 +130,10 @@ fn a_loss_halves_or_is_ignored_and_a_timeout_leaves_one_segment() {
 }
 
 #[test]
-fn unused_window_is_given_up() {
+fn unused_window_shrinks() {
     let parameters = XcpParameters::default();
     let mut rig = rig(parameters, Supply::Offered);
-    rig.forward.router = Box::new(|_, packet| gives(packet, 1_000_000));
+    rig.forward.router = Box::new(|_, packet| grant_feedback(packet, 1_000_000));
     let offer = |rig: &mut Rig, bytes| {
         let mut out = Vec::new();
         rig.sender.offer(rig.now, bytes, &mut out);
@@ -166,7 +166,7 @@ fn in_units(time: u32) -> Time {
 }
 
 #[test]
-fn one_flow_fills_the_line_of_a_reference_router_and_no_queue_grows() {
+fn one_flow_fills_the_line_without_growing_the_queue() {
     // 1.25 MB/s, 100 ms: 125 KB in flight.
     let rate = 1_250_000;
     let mut rig = rig(XcpParameters::default(), Supply::Endless);
@@ -247,7 +247,7 @@ fn option_rig(format: PacketFormat, agreed: bool, most: i64) -> Rig {
 }
 
 #[test]
-fn the_option_carries_fractions_of_packets_and_an_integer_does_not() {
+fn only_the_mantissa_format_carries_fractional_feedback() {
     // Half a packet for each ACK: 1.5 times the window in a round trip.
     let mut rig = option_rig(PacketFormat::MantissaExponent, true, 512);
     rig.run_until(8 * RTT + 1);
@@ -268,7 +268,7 @@ fn the_announced_window_grows_with_the_feedback() {
 }
 
 #[test]
-fn without_agreement_the_sender_is_plain_tcp() {
+fn unnegotiated_xcp_option_falls_back_to_tcp() {
     let mut rig = option_rig(PacketFormat::MantissaExponent, false, 512);
     rig.run_until(4 * RTT - 1);
     assert_eq!([1, 2, 3].map(|round| rig.round(round).len()), [1, 2, 4]);
@@ -278,7 +278,7 @@ fn without_agreement_the_sender_is_plain_tcp() {
 }
 
 #[test]
-fn with_the_option_losses_leave_the_window_and_a_timeout_sets_it_to_one() {
+fn xcp_option_keeps_the_window_on_loss_but_not_timeout() {
     let mut rig = option_rig(PacketFormat::MantissaExponent, true, 1_024);
     rig.run_until(5 * RTT + RTT / 2);
     rig.forward.router = Box::new(|_, packet| {

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::page::Page;
 
 #[test]
-fn rubbish_is_refused_with_a_message() {
+fn invalid_requests_are_refused_with_a_message() {
     let mut page = Page::shipped();
     for request in [
         "",
@@ -65,7 +65,7 @@ fn rubbish_is_refused_with_a_message() {
 }
 
 #[test]
-fn macros_without_an_end_come_to_an_end() {
+fn endless_macros_are_stopped() {
     let mut page = Page::default();
     for text in [
         "#macro again[]\nagain[]\n#endm\nagain[]\n",
@@ -83,7 +83,7 @@ fn macros_without_an_end_come_to_an_end() {
 }
 
 #[test]
-fn a_project_of_ten_megabytes_is_answered() {
+fn ten_megabyte_project_is_handled() {
     let mut page = Page::default();
     let mut text = String::from(".reg a\n");
     while text.len() < 10_000_000 {
@@ -104,21 +104,21 @@ fn a_project_of_ten_megabytes_is_answered() {
 }
 
 #[test]
-fn files_that_are_too_large_are_refused() {
+fn oversized_files_are_refused() {
     let mut page = Page::default();
-    let answer = page.offer("/big.pcap", vec![0; 65 << 20]);
+    let answer = page.try_put("/big.pcap", vec![0; 65 << 20]);
     assert_eq!(answer["ok"], false);
     assert!(answer["error"]["help"].as_str().unwrap().contains("cut"));
     for number in 0..3 {
-        page.offer(&format!("/{number}.pcap"), vec![0; 60 << 20]);
+        page.try_put(&format!("/{number}.pcap"), vec![0; 60 << 20]);
     }
     let kept = page.ask(&json!({ "op": "files" }));
     assert_eq!(kept["files"].as_array().unwrap().len(), 2);
-    assert_eq!(page.offer("/", vec![1])["ok"], false);
+    assert_eq!(page.try_put("/", vec![1])["ok"], false);
 }
 
 #[test]
-fn a_program_that_never_rests_is_interrupted() {
+fn searches_in_endless_programs_are_interrupted() {
     let mut page = Page::default();
     page.put("/own/main.uc", "again#:\nbr[again#]\n");
     page.ask(&json!({ "op": "open", "target": "/own/main.uc" }));

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::page::Page;
 
 #[test]
-fn an_exercise_is_missed_as_it_is_shipped_and_met_by_its_solution() {
+fn exercise_fails_as_shipped_and_passes_with_its_solution() {
     let mut page = Page::shipped();
     let missed = page.ask(&json!({ "op": "exercise", "target": "/microcode/course/one-reader" }));
     assert_eq!(missed["passed"], false, "{missed}");
@@ -21,7 +21,7 @@ fn an_exercise_is_missed_as_it_is_shipped_and_met_by_its_solution() {
 }
 
 #[test]
-fn systems_are_listed_with_what_they_are() {
+fn systems_are_listed_with_exercises_marked() {
     let mut page = Page::shipped();
     let list = page.ask(&json!({ "op": "systems" }));
     let systems = list["systems"].as_array().unwrap();
@@ -38,7 +38,7 @@ fn systems_are_listed_with_what_they_are() {
 }
 
 #[test]
-fn a_race_is_said_with_its_contexts_cycles_and_places() {
+fn race_is_reported_with_contexts_cycles_and_places() {
     let mut page = Page::shipped();
     let missed =
         page.ask(&json!({ "op": "exercise", "target": "/microcode/course/lost-additions" }));

@@ -46,7 +46,7 @@ fn edited(text: &str, edits: &Value) -> String {
 }
 
 #[test]
-fn a_mistake_is_seen_where_it_stands_and_mended_by_its_fix() {
+fn error_is_located_and_removed_by_its_fix() {
     let mut page = page();
     let found = page.ask(&json!({ "op": "check", "path": MAIN }));
     let messages = found["messages"].as_array().unwrap();
@@ -74,7 +74,7 @@ fn a_mistake_is_seen_where_it_stands_and_mended_by_its_fix() {
 }
 
 #[test]
-fn opening_says_the_same_mistake_at_the_same_place() {
+fn open_and_check_report_the_same_errors() {
     let mut page = page();
     let found = page.ask(&json!({ "op": "check", "path": MAIN }));
     let errors = |answer: &Value| -> Vec<Value> {
@@ -94,7 +94,7 @@ fn opening_says_the_same_mistake_at_the_same_place() {
 }
 
 #[test]
-fn names_are_explained_completed_found_and_renamed() {
+fn names_support_hover_completion_references_and_rename() {
     let mut page = page();
     let at = |op: &str, line: u32, column: u32| json!({ "op": op, "path": MAIN, "line": line, "column": column });
     let hover = page.ask(&at("hover", 3, 1));
@@ -140,7 +140,7 @@ fn names_are_explained_completed_found_and_renamed() {
 }
 
 #[test]
-fn a_file_of_a_project_is_seen_through_it_and_through_changes_of_others() {
+fn files_are_checked_within_their_project() {
     let mut page = Page::shipped();
     let source = "/microcode/router/npsim.toml";
     page.ask(&json!({ "op": "open", "target": source, "traffic": { "kind": "none" } }));
@@ -171,7 +171,7 @@ fn a_file_of_a_project_is_seen_through_it_and_through_changes_of_others() {
 }
 
 #[test]
-fn messages_are_those_of_the_programs_that_hold_the_file() {
+fn check_reports_only_programs_containing_the_file() {
     let mut page = page();
     let paths = |page: &mut Page, path: &str| {
         let found = page.ask(&json!({ "op": "check", "path": path }));

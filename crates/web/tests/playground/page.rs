@@ -49,7 +49,7 @@ impl Page {
     }
 
     /// Adds a file that may be refused.
-    pub fn offer(&mut self, path: &str, bytes: Vec<u8>) -> Value {
+    pub fn try_put(&mut self, path: &str, bytes: Vec<u8>) -> Value {
         json_of(self.0.put(path, bytes))
     }
 

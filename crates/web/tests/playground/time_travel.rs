@@ -41,7 +41,7 @@ fn busy_line(page: &mut Page) -> u64 {
 }
 
 #[test]
-fn a_breakpoint_stops_a_run_in_stretches_forward_and_back() {
+fn breakpoints_stop_runs_in_both_directions() {
     let mut page = forwarder();
     let line = busy_line(&mut page);
     let set = page.ask(&json!({ "op": "break", "path": SOURCE, "line": line }));
@@ -68,7 +68,7 @@ fn a_breakpoint_stops_a_run_in_stretches_forward_and_back() {
 }
 
 #[test]
-fn a_hundred_steps_back_lead_through_the_same_states() {
+fn stepping_back_retraces_the_same_states() {
     let mut page = forwarder();
     page.ask(&json!({ "op": "goto", "at": "60us" }));
     let step = |page: &mut Page, by: &str, back: bool| {
@@ -94,7 +94,7 @@ fn a_hundred_steps_back_lead_through_the_same_states() {
 }
 
 #[test]
-fn a_jump_leads_to_the_state_of_a_run_to_there() {
+fn jump_gives_the_same_state_as_running() {
     let mut page = forwarder();
     let mut other = forwarder();
     page.ask(&json!({ "op": "goto", "at": "150us" }));
@@ -122,7 +122,7 @@ fn a_jump_leads_to_the_state_of_a_run_to_there() {
 }
 
 #[test]
-fn questions_about_packets_contexts_and_memory_are_answered() {
+fn queries_about_packets_contexts_and_memory_are_answered() {
     let mut page = forwarder();
     page.ask(&json!({ "op": "goto", "at": "50us" }));
     let journey = page.ask(&json!({ "op": "packet", "number": 3 }));
@@ -156,7 +156,7 @@ fn questions_about_packets_contexts_and_memory_are_answered() {
 }
 
 #[test]
-fn the_console_is_that_of_the_debugger() {
+fn console_runs_debugger_commands() {
     let mut page = forwarder();
     let groups = page.ask(&json!({ "op": "commands" }));
     assert_eq!(groups["groups"].as_array().unwrap().len(), 5);
@@ -178,7 +178,7 @@ fn the_console_is_that_of_the_debugger() {
 }
 
 #[test]
-fn the_console_has_no_command_that_ends_it() {
+fn console_has_no_quit_command() {
     let mut page = forwarder();
     let groups = page.ask(&json!({ "op": "commands" })).to_string();
     let help = page.ask(&json!({ "op": "command", "line": "help" }))["lines"].to_string();
@@ -194,7 +194,7 @@ fn the_console_has_no_command_that_ends_it() {
 }
 
 #[test]
-fn a_jump_with_a_standpoint_shows_the_instruction_that_was_shown() {
+fn jump_with_a_standpoint_restores_the_shown_instruction() {
     let mut page = forwarder();
     let mut other = forwarder();
     let shown = |view: &Value| (view["cycle"].clone(), view["place"].clone());
@@ -229,7 +229,7 @@ fn a_jump_with_a_standpoint_shows_the_instruction_that_was_shown() {
 }
 
 #[test]
-fn places_of_one_context_that_can_raise_a_signal_are_one_sentence() {
+fn places_raising_a_signal_are_listed_in_one_sentence() {
     let mut page = Page::shipped();
     page.ask(&json!({
         "op": "open",

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::page::{Page, repository};
 
 /// The statistics of a run of files on the disk, without observers.
-fn stats_on_the_disk(target: &str, traffic: Traffic, capture: Option<TraceSink>) -> Value {
+fn stats_from_disk(target: &str, traffic: Traffic, capture: Option<TraceSink>) -> Value {
     let system = System::load(repository().join(target)).unwrap();
     let project = system.project();
     let source = TrafficSource::open(traffic, project).unwrap();
@@ -33,7 +33,7 @@ fn stats_on_the_disk(target: &str, traffic: Traffic, capture: Option<TraceSink>)
 }
 
 #[test]
-fn statistics_of_shipped_systems_are_those_of_a_run_on_the_disk() {
+fn shipped_systems_have_the_same_statistics_as_from_disk() {
     let mut page = Page::shipped();
     for target in [
         "microcode/forward/npsim.toml",
@@ -60,14 +60,14 @@ fn statistics_of_shipped_systems_are_those_of_a_run_on_the_disk() {
         load.rate = Some("0.3".parse().unwrap());
         load.time = "40us".parse().unwrap();
         let load = npsim::load::resolved(load, system.project());
-        let expected = stats_on_the_disk(target, Traffic::Load(Box::new(load)), None);
+        let expected = stats_from_disk(target, Traffic::Load(Box::new(load)), None);
         assert_eq!(stats, expected, "{target}");
         assert_ne!(stats["packets"]["sent"], 0, "{target}");
     }
 }
 
 #[test]
-fn a_capture_in_memory_runs_as_one_on_the_disk_and_what_left_is_the_same_file() {
+fn capture_in_memory_gives_the_same_output_as_from_disk() {
     let mut page = Page::shipped();
     let folder = tempfile::tempdir().unwrap();
     let target = "microcode/forward/npsim.toml";
@@ -86,7 +86,7 @@ fn a_capture_in_memory_runs_as_one_on_the_disk_and_what_left_is_the_same_file() 
         let path = folder.path().join(format!("out.{name}"));
         let sink = TraceSink::create(&path, form, &lines).unwrap();
         let capture = Traffic::capture(repository().join("traces/exceptions.pcap"));
-        let expected = stats_on_the_disk(target, capture, Some(sink));
+        let expected = stats_from_disk(target, capture, Some(sink));
         let stats = page.ask(&json!({ "op": "stats" }))["stats"].take();
         assert_eq!(stats, expected);
         let refused = page.refused(&json!({ "op": "report" }));
@@ -116,7 +116,7 @@ fn a_capture_in_memory_runs_as_one_on_the_disk_and_what_left_is_the_same_file() 
 }
 
 #[test]
-fn a_whole_run_says_what_limits_it() {
+fn whole_run_reports_its_bottleneck() {
     let mut page = Page::shipped();
     page.ask(&json!({
         "op": "open",
@@ -152,7 +152,7 @@ fn a_whole_run_says_what_limits_it() {
 }
 
 #[test]
-fn the_load_in_force_is_known() {
+fn effective_load_is_returned_by_open() {
     let mut page = Page::shipped();
     let mut load = |traffic: Value| {
         let asked = json!({ "op": "open", "target": "/microcode/router", "traffic": traffic });
@@ -175,7 +175,7 @@ fn the_load_in_force_is_known() {
 }
 
 #[test]
-fn traffic_too_slow_to_show_a_limit_is_said_with_what_came() {
+fn traffic_too_slow_to_show_a_limit_is_reported() {
     let mut page = Page::shipped();
     let mut measured = |pace: &str| {
         page.ask(&json!({

@@ -62,14 +62,14 @@ fn fault(vectors: u32, instructions: &[u32]) -> Fault {
 }
 
 #[test]
-fn a_vector_that_faults_again_ends_like_any_loop() {
+fn exception_loop_is_reported_as_endless_wait() {
     let fault = fault(BREAKPOINT, &[BREAKPOINT]);
     assert_eq!(fault.check, Some(Check::CoreEndlessWait), "{fault:?}");
     assert!(fault.message.contains("at 0x0000000c"), "{fault:?}");
 }
 
 #[test]
-fn a_delay_on_the_cycle_counter_comes_to_its_end() {
+fn cycle_counter_delay_loop_terminates() {
     let fault = fault(
         0,
         &[
@@ -87,7 +87,7 @@ fn a_delay_on_the_cycle_counter_comes_to_its_end() {
 }
 
 #[test]
-fn a_problem_inside_a_block_is_told_at_its_instruction() {
+fn fault_inside_a_block_is_reported_at_its_instruction() {
     let late = |instruction| {
         let mut program = vec![0xe3a0_0501]; // mov r0, #0x400000
         program.extend([NOP; 20]);
@@ -102,7 +102,7 @@ fn a_problem_inside_a_block_is_told_at_its_instruction() {
 }
 
 #[test]
-fn a_problem_inside_a_block_is_told_after_any_delay() {
+fn fault_location_is_exact_after_any_delay() {
     for turns in (230..300).step_by(2) {
         let fault = fault(
             0,
@@ -128,7 +128,7 @@ fn a_problem_inside_a_block_is_told_after_any_delay() {
 }
 
 #[test]
-fn an_exception_is_told_with_the_registers_of_its_instruction() {
+fn exception_report_shows_the_registers_at_its_instruction() {
     // mov sp, #0x1000; mov lr, #0x24
     let fault = fault(0, &[0xe3a0_da01, 0xe3a0_e024, UNDEFINED]);
     let notes = fault.notes.join("\n");
@@ -140,7 +140,7 @@ fn an_exception_is_told_with_the_registers_of_its_instruction() {
 }
 
 #[test]
-fn a_byte_stored_into_a_register_is_refused() {
+fn byte_store_to_a_device_register_is_refused() {
     // mov r0, #0xd6000000; strb r1, [r0, #0x20], which is the interrupt controller's
     let fault = fault(0, &[0xe3a0_04d6, 0xe5c0_1020]);
     assert!(fault.message.contains("only longwords"), "{fault:?}");

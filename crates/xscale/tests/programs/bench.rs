@@ -92,7 +92,7 @@ impl Running {
     }
 
     /// Runs to a cycle; nothing may stop the chip.
-    pub fn well(mut self, cycle: u64) -> Self {
+    pub fn run_without_fault(mut self, cycle: u64) -> Self {
         self.run_until(cycle);
         assert_eq!(self.fault(), None);
         self

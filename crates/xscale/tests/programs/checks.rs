@@ -22,7 +22,7 @@ fn message(case: u32) -> (Option<Check>, String) {
 }
 
 #[test]
-fn each_mistake_is_told_with_its_place() {
+fn each_program_error_is_reported_with_its_location() {
     let cases: &[(u32, Option<Check>, &str, &str)] = &[
         (
             1,
@@ -112,7 +112,7 @@ fn each_mistake_is_told_with_its_place() {
 }
 
 #[test]
-fn a_division_by_zero_in_thumb_code_leads_back_to_its_line() {
+fn thumb_division_by_zero_is_traced_to_its_source_line() {
     // That of the compiler's library, in each of its functions; and one of which the function begins in the middle of
     // a longword.
     let line = |text: &str, source: &str| {
@@ -172,7 +172,7 @@ fn a_division_by_zero_in_thumb_code_leads_back_to_its_line() {
 }
 
 #[test]
-fn a_stack_is_told_with_its_first_store_below() {
+fn stack_overflow_is_reported_at_the_first_store_below() {
     let (_, message) = message(3);
     let words = message.split(|byte: char| !byte.is_ascii_alphanumeric());
     let numbers = words.filter_map(|word| word.strip_prefix("0x"));
@@ -185,16 +185,16 @@ fn a_stack_is_told_with_its_first_store_below() {
 }
 
 #[test]
-fn what_is_no_mistake_is_not_told() {
+fn correct_programs_raise_no_fault() {
     for case in [0, 17] {
         let running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));
-        let running = running.well(3_000_000);
+        let running = running.run_without_fault(3_000_000);
         assert!(running.processor().has_ended(), "case {case}");
     }
 }
 
 #[test]
-fn registers_of_which_no_source_names_the_address_are_named_in_the_remedy() {
+fn remedy_explains_undocumented_register_addresses() {
     for (case, remedy) in [(11, "hash unit's operands"), (13, "memory that this chip")] {
         let fault = fault("faults", case);
         let help = fault.help.clone().unwrap_or_default();
@@ -203,7 +203,7 @@ fn registers_of_which_no_source_names_the_address_are_named_in_the_remedy() {
 }
 
 #[test]
-fn a_ring_of_another_is_refused() {
+fn access_to_a_foreign_ring_is_refused() {
     let keys = "import = { CASE = 10 }\nrings = [\"IN\", \"OUT\"]\n";
     let mut running = Running::new("faults", keys);
     running.run_until(1_000_000);
@@ -212,7 +212,7 @@ fn a_ring_of_another_is_refused() {
 }
 
 #[test]
-fn a_check_that_is_allowed_lets_the_program_go_on() {
+fn allowed_core_check_is_counted_and_the_program_continues() {
     for (case, check) in [
         (1, Check::CoreUnwrittenRead),
         (2, Check::CoreCodeWrite),
@@ -221,7 +221,7 @@ fn a_check_that_is_allowed_lets_the_program_go_on() {
     ] {
         let mut running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));
         running.bench.fabric.checks.allow(check);
-        let running = running.well(3_000_000);
+        let running = running.run_without_fault(3_000_000);
         assert!(running.processor().has_ended(), "{check}");
         let passed: Vec<_> = running.bench.fabric.checks.passed_over().collect();
         assert_eq!(passed, [(check, 1)]);
@@ -229,7 +229,7 @@ fn a_check_that_is_allowed_lets_the_program_go_on() {
 }
 
 #[test]
-fn the_stack_of_interrupts_has_its_bounds_too() {
+fn interrupt_stack_bounds_are_checked() {
     let mut running = Running::new("handlers", "");
     running.run_until(3_000_000);
     let fault = running.fault().unwrap();
@@ -244,7 +244,7 @@ fn the_stack_of_interrupts_has_its_bounds_too() {
 }
 
 #[test]
-fn an_interrupt_that_is_never_acknowledged_is_reported_as_that() {
+fn unacknowledged_interrupt_is_reported_as_the_cause() {
     let mut running = Running::new("handlers", "import = { CASE = 2 }\n");
     running.run_until(3_000_000);
     let fault = running.fault().unwrap();
@@ -260,7 +260,7 @@ fn an_interrupt_that_is_never_acknowledged_is_reported_as_that() {
 }
 
 #[test]
-fn what_the_architecture_leaves_open_is_reported_in_words_with_its_own_remedy() {
+fn unpredictable_behaviour_is_explained_with_a_specific_remedy() {
     let mut running = Running::new("faults", "import = { CASE = 8 }\n");
     running.run_until(3_000_000);
     let fault = running.fault().unwrap();

@@ -8,7 +8,7 @@ use crate::bench::Running;
 const HELLO: &str = "import = { GIVEN = 9 }\ninput = [{ at = \"1ms\", text = \"ab\" }, { at = \"2ms\", text = \"c.\" }]\n";
 
 #[test]
-fn uart_carries_text_both_ways() {
+fn uart_sends_and_receives_text() {
     let mut running = Running::new("hello", HELLO);
     running.run_until(500_000);
     let head =
@@ -19,7 +19,7 @@ fn uart_carries_text_both_ways() {
     running.run_until(700_000);
     assert_eq!(running.text(), format!("{head}ab"));
     assert!(!running.processor().has_ended());
-    let running = running.well(1_300_000);
+    let running = running.run_without_fault(1_300_000);
     assert_eq!(running.text(), format!("{head}abc"));
     assert!(running.processor().has_ended());
     let memories = Memories {
@@ -35,15 +35,19 @@ fn uart_carries_text_both_ways() {
 }
 
 #[test]
-fn both_byte_orders_print_the_same_but_for_bytes_of_longwords() {
-    let big = Running::new("hello", HELLO).well(1_300_000).text();
-    let little = Running::new("hello-little", HELLO).well(1_300_000).text();
+fn byte_orders_differ_only_in_bytes_of_longwords() {
+    let big = Running::new("hello", HELLO)
+        .run_without_fault(1_300_000)
+        .text();
+    let little = Running::new("hello-little", HELLO)
+        .run_without_fault(1_300_000)
+        .text();
     assert_eq!(big.replace("01020304", "04030201"), little);
 }
 
 #[test]
-fn aliases_change_longwords_as_atomic_operations() {
-    let running = Running::new("atomics", "").well(2_000_000);
+fn alias_windows_perform_atomic_operations() {
+    let running = Running::new("atomics", "").run_without_fault(2_000_000);
     assert!(running.processor().has_ended());
     let word = |at: u32| running.scratch(0x3000 + 4 * at);
     let first = 0xff & !0x0f | 0x101;
@@ -65,7 +69,7 @@ fn aliases_change_longwords_as_atomic_operations() {
 }
 
 #[test]
-fn a_ring_is_polled_asleep_and_answered() {
+fn idle_ring_polling_sleeps_and_wakes_on_data() {
     let mut running = Running::new("echo", "");
     running.run_until(200_000);
     let (instructions, ring) = (running.processor().cpu().instructions(), running.ring(0));
@@ -99,7 +103,7 @@ fn a_ring_is_polled_asleep_and_answered() {
 }
 
 #[test]
-fn what_comes_while_a_loop_is_recognised_is_not_missed() {
+fn input_arriving_during_loop_detection_is_not_missed() {
     // An iteration takes about 100 cycles, and the third equal one is not simulated.
     for gap in (1..600).step_by(3) {
         let mut running = Running::new("echo", "");
@@ -117,17 +121,19 @@ fn what_comes_while_a_loop_is_recognised_is_not_missed() {
             "import = {{ GIVEN = 9 }}\ninput = [{{ at = \"1ms\", text = \"a\" }}, {{ at = \"{}ns\", text = \"b\" }}]\n",
             1_000_000 + gap
         );
-        let text = Running::new("hello", &keys).well(620_000).text();
+        let text = Running::new("hello", &keys)
+            .run_without_fault(620_000)
+            .text();
         assert!(text.ends_with("ab"), "{gap}: {text}");
     }
 }
 
 #[test]
-fn a_fast_interrupt_ends_a_loop_whenever_it_comes() {
+fn fast_interrupt_ends_a_loop_at_any_time() {
     for program in ["alarm", "alarm-little"] {
         for counts in 1..120 {
             let keys = format!("import = {{ COUNTS = {counts} }}\n");
-            let running = Running::new(program, &keys).well(100_000);
+            let running = Running::new(program, &keys).run_without_fault(100_000);
             assert_eq!(running.text(), "00000001\n", "{counts}");
             assert_eq!(running.count("interrupts"), 1);
             assert!(running.processor().has_ended(), "{counts}");
@@ -136,7 +142,7 @@ fn a_fast_interrupt_ends_a_loop_whenever_it_comes() {
 }
 
 #[test]
-fn an_interrupt_wakes_a_program_that_waits() {
+fn interrupt_wakes_a_waiting_program() {
     let mut running = Running::new("wake", "");
     running.run_until(100_000);
     let before = running.processor().cpu().instructions();

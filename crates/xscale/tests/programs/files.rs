@@ -19,7 +19,7 @@ fn with(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 #[test]
-fn the_short_form_names_the_file_alone() {
+fn misspelt_import_is_suggested_and_short_form_loads() {
     // One letter of the name of a ring is changed.
     let wrong = with("echo", |bytes| {
         let name = b"import_IN_NUMBER";
@@ -43,7 +43,7 @@ fn the_short_form_names_the_file_alone() {
 }
 
 #[test]
-fn each_bad_file_is_told_for_what_it_is() {
+fn invalid_elf_files_are_refused_with_their_reason() {
     let cases: Vec<(Vec<u8>, &[&str])> = vec![
         (
             b"#!/bin/sh\n".to_vec(),
@@ -110,7 +110,7 @@ fn each_bad_file_is_told_for_what_it_is() {
 }
 
 #[test]
-fn a_segment_over_what_the_project_lays_out_is_refused() {
+fn segment_overlapping_project_memory_is_refused() {
     let sections = format!(
         "{SHORT}[[memory]]\nname = \"TABLE\"\nspace = \"dram\"\naddress = 0x300000\nsize = 64\n"
     );
@@ -122,7 +122,7 @@ fn a_segment_over_what_the_project_lays_out_is_refused() {
 }
 
 #[test]
-fn no_bytes_make_the_reader_panic() {
+fn corrupted_elf_files_never_panic_the_reader() {
     let whole = elf("faults");
     let mut random = 7_u32;
     for round in 0..3000 {
@@ -142,7 +142,7 @@ fn no_bytes_make_the_reader_panic() {
 }
 
 #[test]
-fn keys_that_do_not_fit_have_their_place() {
+fn invalid_program_keys_are_refused_by_name() {
     let bad = |keys: &str| {
         let sections = format!("[gpp.program]\nelf = \"program.elf\"\n{keys}");
         project_of(elf("hello"), &sections).unwrap_err().to_string()
@@ -205,7 +205,7 @@ const AT: usize = 8;
 const LOADED: usize = 12;
 
 #[test]
-fn what_a_linker_lets_pass_is_refused_where_no_author_means_it() {
+fn linkable_but_unusable_elf_files_are_refused() {
     let moved = |name: &str, to: u32| {
         with("handlers", |bytes| {
             let at = symbol(bytes, name) + 4;
@@ -262,7 +262,7 @@ fn what_a_linker_lets_pass_is_refused_where_no_author_means_it() {
 }
 
 #[test]
-fn an_entry_in_thumb_code_begins_in_thumb_state() {
+fn thumb_entry_point_starts_in_thumb_state() {
     // The mapping symbol of the code indicates Thumb, as an assembler's would.
     let marked = |odd: u8| {
         with("handlers", |bytes| {
@@ -281,7 +281,7 @@ fn an_entry_in_thumb_code_begins_in_thumb_state() {
 }
 
 #[test]
-fn what_a_program_copies_itself_is_imported_into_the_copy_that_is_loaded() {
+fn imports_are_written_at_the_load_address() {
     let bytes = with("handlers", |bytes| {
         put(bytes, SEGMENT[1] + LOADED, 0x0038_0000);
     });

@@ -6,8 +6,8 @@ use npsim_testkit::slow_path::{self, Bench};
 use npsim_xscale::{Noted, Probe, Processor};
 
 #[test]
-fn caches_count_what_a_simple_model_says() {
-    let model = Running::new("walk", "").well(10_000_000);
+fn cache_counts_match_a_simple_model() {
+    let model = Running::new("walk", "").run_without_fault(10_000_000);
     assert!(model.processor().has_ended());
     // The array is twice as large as the cache: none of 2048 lines is found again. Then come 128 lines, none of which
     // is cached at first, and which stay, and the few lines of stack and constants.
@@ -23,9 +23,10 @@ fn caches_count_what_a_simple_model_says() {
 }
 
 #[test]
-fn each_cache_is_slower_than_the_next_better_one() {
+fn better_cache_models_are_faster() {
     let busy = |cache: &str| {
-        let running = Running::new("walk", &format!("cache = \"{cache}\"\n")).well(20_000_000);
+        let running =
+            Running::new("walk", &format!("cache = \"{cache}\"\n")).run_without_fault(20_000_000);
         assert!(running.processor().has_ended(), "{cache}");
         (
             running.bench.gpp.counts(0, 20_000_000).busy,
@@ -52,7 +53,7 @@ fn each_cache_is_slower_than_the_next_better_one() {
 }
 
 #[test]
-fn the_clock_of_the_core_keeps_its_ratio_to_that_of_the_microengines() {
+fn core_clock_keeps_its_ratio_to_the_microengine_clock() {
     // The chips' own clocks, one of which divides the other, and slower and faster ones.
     let clocks = [
         ("ixp2400", [600, 599, 350, 700, 1999]),
@@ -95,7 +96,7 @@ fn state(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
 }
 
 #[test]
-fn a_saved_program_goes_on_as_if_nothing_had_happened() {
+fn restored_program_runs_identically() {
     for (name, keys) in [
         ("echo", ""),
         ("timer", ""),
@@ -129,7 +130,7 @@ fn a_saved_program_goes_on_as_if_nothing_had_happened() {
 }
 
 #[test]
-fn a_state_of_another_program_is_refused() {
+fn state_of_another_program_is_refused() {
     let mut one = Running::new("echo", "");
     let other = Running::new("wake", "");
     let states = other.bench.gpp.save_tasks().unwrap();
@@ -154,7 +155,7 @@ fn worked(name: &str, keys: &str, probe: Option<&Probe>) -> Running {
 }
 
 #[test]
-fn a_probe_notes_every_instruction_and_changes_none() {
+fn probe_records_every_instruction_without_changing_the_run() {
     for (name, keys) in [
         ("echo", ""),
         ("timer", ""),
@@ -180,7 +181,7 @@ fn a_probe_notes_every_instruction_and_changes_none() {
 }
 
 #[test]
-fn a_job_is_cut_before_the_instruction_that_is_asked_for() {
+fn job_is_cut_before_the_requested_instruction() {
     let every = Probe {
         numbers: 0..u64::MAX,
         every: true,

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_ring_needs_three_colours() {
+    fn odd_ring_needs_three_colours() {
         assert!(ring(5, 0b11).colour().is_err());
         let colours = ring(5, 0b111).colour().unwrap();
         for i in 0..5 {
@@ -96,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn an_even_ring_needs_two() {
+    fn even_ring_needs_two_colours() {
         assert!(ring(6, 0b1010).colour().is_ok());
     }
 
     #[test]
-    fn given_colours_are_kept() {
+    fn fixed_colours_are_kept() {
         let mut graph = ring(4, 0b11);
         graph.allowed[2] = 0b10;
         assert_eq!(graph.colour().unwrap(), [1, 0, 1, 0]);

@@ -19,15 +19,15 @@ use crate::diagnostic::Diagnostic;
 use crate::middle::program::{Item, OperandValue, Side, SignalRef, VariableId};
 use crate::middle::program::{signal_rule, words};
 use crate::middle::scope::RegisterFile;
-use crate::one_text::One;
+use crate::one_text::SingleText;
 use crate::source::SourceMap;
 
-fn placed(text: &str) -> Result<AllocatedProgram, Vec<Diagnostic>> {
+fn allocate_text(text: &str) -> Result<AllocatedProgram, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let mut sources = SourceMap::default();
     place(
         "test.uc",
-        &One(text),
+        &SingleText(text),
         &Options::default(),
         &mut sources,
         &mut crate::lints::Pragmas::default(),
@@ -230,7 +230,7 @@ fn walk(program: &AllocatedProgram, choices: &[u8]) {
 }
 
 /// Checks the invariants of every allocation.
-fn fixed_rules(program: &AllocatedProgram) {
+fn check_invariants(program: &AllocatedProgram) {
     let symbols = &program.symbols;
     let mut absolutes = BTreeSet::new();
     for (id, variable) in symbols.variables.iter().enumerate() {
@@ -274,7 +274,7 @@ fn fixed_rules(program: &AllocatedProgram) {
 }
 
 fn check(program: &AllocatedProgram, choices: &[u8]) {
-    fixed_rules(program);
+    check_invariants(program);
     walk(program, choices);
 }
 
@@ -314,8 +314,8 @@ top#:
 ";
 
 #[test]
-fn the_sample_keeps_its_values() {
-    let program = placed(SAMPLE).unwrap_or_else(|d| panic!("{d:#?}"));
+fn sample_program_reads_the_values_it_wrote() {
+    let program = allocate_text(SAMPLE).unwrap_or_else(|d| panic!("{d:#?}"));
     for seed in 0..8u8 {
         let choices: Vec<u8> = (0..400u32)
             .map(|i| (i * 7 + u32::from(seed) * i * i) as u8)
@@ -325,18 +325,18 @@ fn the_sample_keeps_its_values() {
 }
 
 #[test]
-fn short_lives_share_registers() {
+fn short_live_ranges_share_registers() {
     let mut text = String::from(".reg q\nimmed[q, 0]\n");
     for i in 0..60 {
         text += &format!(".reg p{i}\nimmed[p{i}, {i}]\nalu[q, q, +, p{i}]\n");
     }
     text += "local_csr_wr[0x10, q]\nctx_arb[kill]\n";
-    let program = placed(&text).unwrap_or_else(|d| panic!("{d:#?}"));
+    let program = allocate_text(&text).unwrap_or_else(|d| panic!("{d:#?}"));
     check(&program, &[0; 400]);
 }
 
 #[test]
-fn a_read_in_flight_keeps_its_register_until_the_signal() {
+fn read_in_flight_holds_its_register_until_the_signal() {
     let text = "
 .sig s t
 .reg $x $y p q
@@ -349,7 +349,7 @@ fn a_read_in_flight_keeps_its_register_until_the_signal() {
     ctx_arb[kill]
 ";
     // No instruction reads $x, yet the hardware writes it while $y is in use.
-    let program = placed(text).unwrap_or_else(|d| panic!("{d:#?}"));
+    let program = allocate_text(text).unwrap_or_else(|d| panic!("{d:#?}"));
     let registers = &program.assignment.registers;
     assert_ne!(registers[0], registers[1]);
     let signals = &program.assignment.signals;
@@ -357,7 +357,7 @@ fn a_read_in_flight_keeps_its_register_until_the_signal() {
 }
 
 #[test]
-fn a_signal_number_is_used_again_after_its_wait() {
+fn signal_number_is_reused_after_its_wait() {
     let text = "
 .sig s t
 .reg $x p
@@ -366,20 +366,20 @@ fn a_signal_number_is_used_again_after_its_wait() {
     sram[read, $x, p, 4, 1], ctx_swap[t]
     ctx_arb[kill]
 ";
-    let program = placed(text).unwrap_or_else(|d| panic!("{d:#?}"));
+    let program = allocate_text(text).unwrap_or_else(|d| panic!("{d:#?}"));
     assert_eq!(program.assignment.signals, [Some(1), Some(1)]);
 }
 
 #[test]
-fn absolutes_fill_one_row_first() {
+fn absolute_registers_fill_one_row_first() {
     let names: Vec<String> = (0..10).map(|i| format!("@g{i}")).collect();
     let mut text = format!(".reg {} x\n", names.join(" "));
     for name in &names {
         text += &format!("immed[{name}, 1]\n");
     }
     text += "immed[x, 0]\nlocal_csr_wr[0x10, x]\nctx_arb[kill]\n";
-    let program = placed(&text).unwrap_or_else(|d| panic!("{d:#?}"));
-    fixed_rules(&program);
+    let program = allocate_text(&text).unwrap_or_else(|d| panic!("{d:#?}"));
+    check_invariants(&program);
     let rows: BTreeSet<u8> = program
         .assignment
         .registers
@@ -420,7 +420,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn random_programs_keep_their_values(
+    fn random_programs_read_the_values_they_wrote(
         lines in proptest::collection::vec(line(), 20..80),
         choices in proptest::collection::vec(any::<u8>(), 500),
     ) {
@@ -439,7 +439,7 @@ proptest! {
             text += &format!("{line}\n");
         }
         text += "ctx_arb[kill]\n";
-        match placed(&text) {
+        match allocate_text(&text) {
             Ok(program) => check(&program, &choices),
             Err(diagnostics) => {
                 for diagnostic in diagnostics.iter().filter(|d| d.level == Severity::Error) {

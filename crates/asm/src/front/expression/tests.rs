@@ -65,7 +65,7 @@ fn code(text: &str) -> &'static str {
 }
 
 #[test]
-fn precedence_is_that_of_c() {
+fn operator_precedence_matches_c() {
     assert_eq!(number("1 + 2 * 3"), 7);
     assert_eq!(number("(1 + 2) * 3"), 9);
     assert_eq!(number("10 - 3 - 2"), 5);
@@ -81,20 +81,20 @@ fn precedence_is_that_of_c() {
 }
 
 #[test]
-fn conditional_takes_one_side_only() {
+fn conditional_evaluates_only_the_chosen_side() {
     assert_eq!(number("1 ? 2 : unknown"), 2);
     assert_eq!(number("0 ? unknown : 0 ? 1 : 3"), 3);
 }
 
 #[test]
-fn logical_operators_stop_early() {
+fn logical_operators_short_circuit() {
     assert_eq!(number("0 && unknown"), 0);
     assert_eq!(number("2 || unknown"), 1);
     assert_eq!(code("1 && unknown"), "not-constant");
 }
 
 #[test]
-fn names_elements_and_addresses() {
+fn names_elements_and_addresses_are_resolved() {
     assert_eq!(number("x + 1"), 8);
     assert_eq!(number("x[1 + 1]"), 72);
     assert_eq!(number("&r | (&m[2] << 12)"), 3 | (5 << 12));
@@ -102,7 +102,7 @@ fn names_elements_and_addresses() {
 }
 
 #[test]
-fn arithmetic_is_checked() {
+fn overflow_and_division_by_zero_are_errors() {
     assert_eq!(code("1 / 0"), "division-by-zero");
     assert_eq!(code("1 % (2 - 2)"), "division-by-zero");
     assert_eq!(code("0xffffffffffffffff + 1"), "expression-overflow");
@@ -117,7 +117,7 @@ fn arithmetic_is_checked() {
 }
 
 #[test]
-fn the_top_bit_of_64_is_a_bit_like_others() {
+fn bit_63_is_an_ordinary_bit() {
     assert_eq!(number("1 << 63"), 1 << 63);
     assert_eq!(number("0xff << 56"), 0xff << 56);
     assert_eq!(number("0x8000000000000000 >> 63"), 1);
@@ -133,7 +133,7 @@ fn the_top_bit_of_64_is_a_bit_like_others() {
 }
 
 #[test]
-fn malformed_expressions_say_what_is_missing() {
+fn malformed_expressions_are_reported() {
     for bad in [
         "", "1 +", "(1", "1)", "1 2", "* 3", "1 ? 2", "x[1", "&", "& 3", "a, b", "--", "f(1",
     ] {
@@ -144,7 +144,7 @@ fn malformed_expressions_say_what_is_missing() {
 }
 
 #[test]
-fn depth_and_size_are_bounded() {
+fn expression_depth_and_size_are_limited() {
     let nested = format!("{}1{}", "(".repeat(5000), ")".repeat(5000));
     assert_eq!(code(&nested), "expression-too-large");
     assert_eq!(
@@ -164,7 +164,7 @@ fn depth_and_size_are_bounded() {
 }
 
 #[test]
-fn text_functions() {
+fn text_functions_are_evaluated() {
     assert_eq!(number("streq('a', 'a')"), 1);
     assert_eq!(number("streq(--, '--')"), 1);
     assert_eq!(number("streq('a', 'A')"), 0);
@@ -183,7 +183,7 @@ fn text_functions() {
 }
 
 #[test]
-fn logarithms() {
+fn log2_rounds_and_rejects_non_positive_values() {
     assert_eq!(number("log2(1)"), 0);
     assert_eq!(number("log2(9)"), 3);
     assert_eq!(number("log2(9, 1)"), 4);
@@ -193,7 +193,7 @@ fn logarithms() {
 }
 
 #[test]
-fn texts_are_no_numbers() {
+fn text_is_rejected_in_arithmetic() {
     assert_eq!(code("'a' + 1"), "text-in-arithmetic");
     assert_eq!(code("'a' == 1"), "text-in-arithmetic");
     assert_eq!(code("strlen('a', 'b')"), "function-argument");

@@ -55,7 +55,7 @@ fn labels_end_with_a_hash() {
 }
 
 #[test]
-fn branches_on_conditions_are_several_tokens() {
+fn branch_mnemonics_split_into_several_tokens() {
     assert_eq!(texts("br=ctx[0, a#]")[0][..3], ["br", "=", "ctx"]);
     assert_eq!(texts("br!=byte[r]")[0][..3], ["br", "!=", "byte"]);
     assert_eq!(texts("br_!signal[s]")[0][..3], ["br_", "!", "signal"]);
@@ -66,7 +66,7 @@ fn branches_on_conditions_are_several_tokens() {
 }
 
 #[test]
-fn numbers_of_all_bases() {
+fn numbers_in_all_bases_are_lexed() {
     let numbers: Vec<TokenKind> = kinds("10 0x1F 0b101 1100b 0011 18446744073709551615");
     let expected = [10, 31, 5, 12, 11, u64::MAX].map(TokenKind::Number);
     assert_eq!(numbers, expected);
@@ -74,7 +74,7 @@ fn numbers_of_all_bases() {
 }
 
 #[test]
-fn a_word_that_begins_with_digits_is_a_name() {
+fn word_starting_with_digits_is_a_name() {
     assert_eq!(
         kinds("16x16_start 32x32"),
         [TokenKind::Ident, TokenKind::Ident]
@@ -89,7 +89,7 @@ fn bad_numbers_are_reported() {
 }
 
 #[test]
-fn comments_vanish() {
+fn comments_are_removed() {
     assert_eq!(
         texts("a // x\nb ; y\nc /* z\n z */ d\n//\n;;\n"),
         [vec!["a"], vec!["b"], vec!["c", "d"]]
@@ -97,12 +97,12 @@ fn comments_vanish() {
 }
 
 #[test]
-fn an_open_comment_points_at_its_opener() {
+fn unterminated_comment_error_points_at_its_start() {
     assert_eq!(errors("a\nb /* c\n"), [("unterminated-comment", 4)]);
 }
 
 #[test]
-fn empty_comments_paste_only_between_neighbours() {
+fn empty_comments_paste_only_adjacent_tokens() {
     assert_eq!(texts("a/**/b"), [["a", "##", "b"]]);
     assert_eq!(texts("a /**/b"), [["a", "b"]]);
     assert_eq!(texts("a/**/ b"), [["a", "b"]]);
@@ -115,7 +115,7 @@ fn empty_comments_paste_only_between_neighbours() {
 }
 
 #[test]
-fn lines_go_on_after_commas_brackets_and_backslashes() {
+fn lines_continue_after_commas_brackets_and_backslashes() {
     assert_eq!(texts("a,\n\n// c\nb"), [["a", ",", "b"]]);
     assert_eq!(
         texts("f(a\n+ b\n)\nc"),
@@ -129,7 +129,7 @@ fn lines_go_on_after_commas_brackets_and_backslashes() {
 }
 
 #[test]
-fn a_forgotten_bracket_does_not_swallow_the_next_statement() {
+fn unclosed_bracket_does_not_swallow_the_next_statement() {
     assert_eq!(
         texts("alu[a, b\nbr[c#]\n"),
         [vec!["alu", "[", "a", ",", "b"], vec!["br", "[", "c#", "]"]]
@@ -141,13 +141,13 @@ fn a_forgotten_bracket_does_not_swallow_the_next_statement() {
 }
 
 #[test]
-fn closing_brackets_are_checked() {
+fn mismatched_closing_brackets_are_reported() {
     assert_eq!(errors("a]"), [("unexpected-bracket", 1)]);
     assert_eq!(errors("(a]"), [("unexpected-bracket", 2)]);
 }
 
 #[test]
-fn a_comma_at_the_end_of_the_file_is_reported() {
+fn trailing_comma_is_reported() {
     assert_eq!(errors("a,\n"), [("trailing-comma", 1)]);
     assert_eq!(errors("a,\n#if x\n"), [("trailing-comma", 1)]);
 }
@@ -170,17 +170,17 @@ fn stray_characters_are_reported() {
 }
 
 #[test]
-fn pasting_needs_both_sides() {
+fn paste_without_right_operand_is_reported() {
     assert_eq!(errors("a ##"), [("paste-operand", 2)]);
 }
 
 #[test]
-fn messages_may_have_open_brackets() {
+fn messages_may_contain_open_brackets() {
     assert_eq!(texts("#error (a\nb"), [vec!["error", "(", "a"], vec!["b"]]);
 }
 
 #[test]
-fn spelling_separates_what_would_merge() {
+fn spelling_separates_tokens_that_would_merge() {
     let spelled = |text: &str| spell(&lines(text)[0].tokens);
     assert_eq!(spelled("alu[a,b,  +,(c - -1)]"), "alu[a,b, +,(c - -1)]");
     let mut tokens = lines("a - - b c")[0].tokens.clone();

@@ -98,7 +98,7 @@ impl Lowering<'_, '_> {
         if self.open.last().is_some_and(|open| open.outer_dropped) {
             return Ok(());
         }
-        let cut_off = self.writer.is_cut_off();
+        let cut_off = self.writer.cannot_fall_through();
         let Some(open) = self.open.last_mut() else {
             return Ok(());
         };

@@ -8,10 +8,10 @@ use crate::spelling::closest;
 use crate::vocabulary::{ConditionFunction, Function};
 
 /// Maximum nesting depth of a condition.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Maximum number of operators between parts of a condition; each adds a level to the tree that is
 /// lowered.
-const MOST_OPERATORS: usize = 512;
+const MAX_OPERATORS: usize = 512;
 
 /// When the value of a part becomes known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -202,7 +202,7 @@ impl ConditionParser<'_> {
             .help("write the condition in parentheses, such as `(x == 1)`")
     }
 
-    fn since(&self, start: usize) -> Vec<Token> {
+    fn tokens_since(&self, start: usize) -> Vec<Token> {
         self.tokens[start..self.at].to_vec()
     }
 
@@ -216,12 +216,12 @@ impl ConditionParser<'_> {
             let at = self.at;
             self.at += 1;
             self.operators += 1;
-            if self.operators > MOST_OPERATORS {
+            if self.operators > MAX_OPERATORS {
                 let joint = self.tokens.get(at).map_or(self.place, SourcePlace::of);
                 return Err(joint
                     .error(
                         codes::CONDITION,
-                        format!("the condition has more than {MOST_OPERATORS} operators"),
+                        format!("the condition has more than {MAX_OPERATORS} operators"),
                     )
                     .label("one too many")
                     .help("split it over several `.if`s"));
@@ -239,7 +239,7 @@ impl ConditionParser<'_> {
             let known = left.known.min(right.known);
             left = ConditionNode {
                 kind: ConditionKind::Binary(operator, Box::new(left), Box::new(right)),
-                tokens: self.since(start),
+                tokens: self.tokens_since(start),
                 known,
             };
         }
@@ -248,12 +248,12 @@ impl ConditionParser<'_> {
 
     fn unary(&mut self) -> Result<ConditionNode, Diagnostic> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(self
                 .place
                 .error(
                     codes::CONDITION,
-                    format!("the condition nests more than {DEEPEST} deep"),
+                    format!("the condition nests more than {MAX_DEPTH} deep"),
                 )
                 .help("split it over several `.if`s"));
         }
@@ -290,7 +290,7 @@ impl ConditionParser<'_> {
                     let bare = matches!(inner.kind, ConditionKind::Leaf)
                         && inner.known != BindingTime::Now;
                     if !bare {
-                        inner.tokens = self.since(start);
+                        inner.tokens = self.tokens_since(start);
                     }
                     Ok(inner)
                 }
@@ -312,7 +312,7 @@ impl ConditionParser<'_> {
                     };
                     Ok(ConditionNode {
                         kind,
-                        tokens: self.since(start),
+                        tokens: self.tokens_since(start),
                         known,
                     })
                 }
@@ -351,7 +351,7 @@ impl ConditionParser<'_> {
     fn leaf(&self, start: usize, known: BindingTime) -> ConditionNode {
         ConditionNode {
             kind: ConditionKind::Leaf,
-            tokens: self.since(start),
+            tokens: self.tokens_since(start),
             known,
         }
     }
@@ -379,7 +379,7 @@ impl ConditionParser<'_> {
         if ConditionFunction::by_name(&first.text) == Some(ConditionFunction::Cout) {
             return Ok(ConditionNode {
                 kind: ConditionKind::Carry,
-                tokens: self.since(start),
+                tokens: self.tokens_since(start),
                 known: BindingTime::Running,
             });
         }
@@ -437,7 +437,7 @@ impl ConditionParser<'_> {
         };
         Ok(ConditionNode {
             kind,
-            tokens: self.since(start),
+            tokens: self.tokens_since(start),
             known: soon,
         })
     }

@@ -71,7 +71,7 @@ impl Lowering<'_, '_> {
         if self.is_dropped() || dropped {
             return Ok(());
         }
-        if !self.writer.is_cut_off() {
+        if !self.writer.cannot_fall_through() {
             self.writer.branch("br", Vec::new(), &top);
         }
         if end_used {
@@ -129,7 +129,11 @@ impl Lowering<'_, '_> {
     ///
     /// The labels at the end of a loop are defined only if a branch uses them, which each branch
     /// records in `*_used`. Nothing is emitted in code that constant conditions drop.
-    pub(super) fn leave(&mut self, directive: &Directive, breaks: bool) -> Result<(), Diagnostic> {
+    pub(super) fn break_or_continue(
+        &mut self,
+        directive: &Directive,
+        breaks: bool,
+    ) -> Result<(), Diagnostic> {
         let dead = self.is_dropped();
         let innermost = self
             .open

@@ -13,7 +13,7 @@ use crate::front::parse::parse;
 use crate::front::preprocess::preprocess;
 use crate::front::statement::{Body, Statement};
 use crate::front::token::spell;
-use crate::one_text::One;
+use crate::one_text::SingleText;
 use crate::source::SourceMap;
 
 fn lowered(text: &str) -> (String, Vec<Diagnostic>) {
@@ -21,7 +21,7 @@ fn lowered(text: &str) -> (String, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let lines = preprocess(
         "t.uc",
-        &One(text),
+        &SingleText(text),
         &Options::default(),
         &mut sources,
         &mut diagnostics,
@@ -65,7 +65,7 @@ fn an_arm_is_skipped_by_the_inverted_test() {
 }
 
 #[test]
-fn constant_conditions_leave_one_arm() {
+fn constant_conditions_keep_one_arm() {
     assert_eq!(text_of(".if (2 > 1)\nnop\n.else\nhalt\n.endif"), "nop[]");
     assert_eq!(text_of(".if (0)\nnop\n.else\nhalt\n.endif"), "halt[]");
     assert_eq!(
@@ -76,13 +76,13 @@ fn constant_conditions_leave_one_arm() {
 }
 
 #[test]
-fn an_arm_that_labels_lead_into_is_kept() {
+fn dead_arm_containing_a_label_is_kept() {
     let text = text_of(".if (0)\ninside#: nop\n.endif\nbr[inside#]");
     assert!(text.starts_with("br[_else_1#]\ninside#:nop[]"), "{text}");
 }
 
 #[test]
-fn short_circuit_branches() {
+fn logical_operators_lower_to_short_circuit_branches() {
     assert_eq!(
         text_of(".if (x == 0 && !BIT(y, 3))\nnop\n.endif"),
         "alu[--, --, B, x]\nbne[_else_1#]\nbr_bset[y, 3, _else_1#]\nnop[]\n_else_1#:"
@@ -94,7 +94,7 @@ fn short_circuit_branches() {
 }
 
 #[test]
-fn loops_break_and_continue() {
+fn break_and_continue_are_lowered() {
     assert_eq!(
         text_of(".while (1)\n.if (x)\n.break\n.endif\n.continue\n.endw"),
         "_while_1#:\nalu[--, --, B, x]\nbeq[_else_3#]\nbr[_endw_2#]\n_else_3#:\nbr[_while_1#]\n_endw_2#:"
@@ -106,7 +106,7 @@ fn loops_break_and_continue() {
 }
 
 #[test]
-fn misnested_blocks_name_both_places() {
+fn misnested_block_errors_name_both_places() {
     let (_, diagnostics) = lowered(".if (x)\n.endw\n.endif");
     assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
     assert_eq!(diagnostics[0].code, "unbalanced-block");
@@ -120,7 +120,7 @@ fn misnested_blocks_name_both_places() {
 }
 
 #[test]
-fn names_of_the_source_are_not_taken() {
+fn generated_labels_avoid_names_in_the_source() {
     let text = text_of("_else_1#: nop\n.if (x)\nnop\n.endif");
     assert!(text.contains("beq[_else_2#]"), "{text}");
 }
@@ -145,7 +145,7 @@ fn scan(rest: &[Statement]) -> bool {
 
 proptest! {
     #[test]
-    fn labels_are_looked_for_up_to_the_end_of_the_arm(lines in proptest::collection::vec(
+    fn label_search_stops_at_the_end_of_the_arm(lines in proptest::collection::vec(
         prop::sample::select(vec![
             ".if (x)", ".elif (x)", ".else", ".endif", ".while (x)", ".endw", ".repeat",
             ".until (x)", "nop", ".break", "l#:", "m#: .endif", "n#: .if (x)",
@@ -156,7 +156,7 @@ proptest! {
         let mut sources = SourceMap::default();
         let mut diagnostics = Vec::new();
         let options = Options::default();
-        let lines = preprocess("t.uc", &One(&text), &options, &mut sources, &mut diagnostics).lines;
+        let lines = preprocess("t.uc", &SingleText(&text), &options, &mut sources, &mut diagnostics).lines;
         let statements = parse(&lines, &mut diagnostics);
         let expected: Vec<bool> = (0..statements.len()).map(|i| scan(&statements[i + 1..])).collect();
         prop_assert_eq!(labels_ahead(&statements), expected, "{}", text);

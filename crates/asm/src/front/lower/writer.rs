@@ -140,7 +140,7 @@ impl<'n> StatementWriter<'n> {
 
     /// Whether control cannot fall through to the next statement.
     #[must_use]
-    pub fn is_cut_off(&self) -> bool {
+    pub fn cannot_fall_through(&self) -> bool {
         let Some(last) = self.out.last() else {
             return false;
         };

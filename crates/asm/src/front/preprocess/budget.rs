@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::{
-    MAX_KEPT, MAX_LINE_TOKENS, MAX_REMARKS, MAX_TOKENS, Preprocessor, environment::Environment,
+    MAX_KEPT_BYTES, MAX_LINE_TOKENS, MAX_REMARKS, MAX_TOKENS, Preprocessor,
+    environment::Environment,
 };
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -27,7 +28,12 @@ pub(super) fn argument_size<'a>(
 
 impl Preprocessor<'_> {
     /// Reports that a limit was exceeded and stops all work.
-    pub(super) fn too_much(&mut self, what: &str, lines: &[RawLine], environment: &Environment) {
+    pub(super) fn limit_exceeded_at(
+        &mut self,
+        what: &str,
+        lines: &[RawLine],
+        environment: &Environment,
+    ) {
         let token = lines.iter().find_map(|line| {
             line.directive
                 .as_ref()
@@ -35,12 +41,12 @@ impl Preprocessor<'_> {
                 .or(line.tokens.first())
         });
         if let Some(token) = token {
-            self.limit(what, token.span, environment.expansion);
+            self.limit_exceeded(what, token.span, environment.expansion);
         }
         self.stopped = true;
     }
 
-    pub(super) fn limit(&mut self, what: &str, span: Span, expansion: ExpansionId) {
+    pub(super) fn limit_exceeded(&mut self, what: &str, span: Span, expansion: ExpansionId) {
         if !self.stopped {
             self.report(
                 Diagnostic::error(codes::EXPANSION_LIMIT, what, span, expansion)
@@ -54,7 +60,7 @@ impl Preprocessor<'_> {
     pub(super) fn charge(&mut self, tokens: usize, line: usize, near: &Token) -> bool {
         self.made += tokens;
         if self.made > MAX_TOKENS || line > MAX_LINE_TOKENS {
-            self.limit(
+            self.limit_exceeded(
                 if line > MAX_LINE_TOKENS {
                     "macros make this line longer than any real line"
                 } else {
@@ -70,7 +76,7 @@ impl Preprocessor<'_> {
     /// Counts the memory for one use of a macro or define; returns false if there is too much.
     pub(super) fn charge_use(&mut self, name: &Token, arguments: usize) -> bool {
         let bytes = size_of::<Expansion>() + name.text.len() + arguments;
-        self.keep(bytes, name.span, name.expansion)
+        self.charge_bytes(bytes, name.span, name.expansion)
     }
 
     /// Counts a warning or note; returns false if it is not to be kept. The limit is one for each
@@ -90,18 +96,24 @@ impl Preprocessor<'_> {
                 )
             });
         }
-        *count <= MAX_REMARKS && self.keep(remark.message.len(), place.span, place.expansion)
+        *count <= MAX_REMARKS
+            && self.charge_bytes(remark.message.len(), place.span, place.expansion)
     }
 
     /// Counts bytes that are kept for messages; returns false if there are too many.
-    pub(super) fn keep(&mut self, bytes: usize, span: Span, expansion: ExpansionId) -> bool {
+    pub(super) fn charge_bytes(
+        &mut self,
+        bytes: usize,
+        span: Span,
+        expansion: ExpansionId,
+    ) -> bool {
         self.kept += bytes;
-        if self.kept > MAX_KEPT {
-            let most = MAX_KEPT >> 20;
+        if self.kept > MAX_KEPT_BYTES {
+            let most = MAX_KEPT_BYTES >> 20;
             let what = format!(
                 "included files, macro arguments and messages have more than {most} MiB of text together"
             );
-            self.limit(&what, span, expansion);
+            self.limit_exceeded(&what, span, expansion);
         }
         !self.stopped
     }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 use super::{
-    Preprocessor, QUICK,
+    Preprocessor, SKIPPED_PER_TOKEN,
     environment::{Environment, Undefined},
 };
 use crate::codes;
@@ -184,7 +184,7 @@ impl Preprocessor<'_> {
         };
         let value = expression.evaluate(&mut names);
         for name in names.met {
-            if self.said(codes::UNDEFINED_IN_CONDITION, &name) {
+            if self.already_reported(codes::UNDEFINED_IN_CONDITION, &name) {
                 continue;
             }
             let mut warning = Diagnostic::warning(
@@ -193,8 +193,8 @@ impl Preprocessor<'_> {
                 name.span,
                 name.expansion,
             );
-            let may_guess = self.guessed.len() < spelling::GUESSED_FOR;
-            let meant = if may_guess && self.guessed.insert(name.span) {
+            let may_suggest = self.guessed.len() < spelling::MAX_SUGGESTIONS;
+            let meant = if may_suggest && self.guessed.insert(name.span) {
                 let mut known: Vec<&str> = self.defines.keys().map(|k| &**k).collect();
                 known.sort_unstable();
                 spelling::closest(&name.text, known)
@@ -217,10 +217,10 @@ impl Preprocessor<'_> {
         let is_text = |token: &&Token| matches!(token.kind, TokenKind::Quoted | TokenKind::Str);
         let texts = { tokens.iter().filter(is_text) }.map(|token| token.text.len());
         let bytes: usize = texts.sum();
-        if bytes >= QUICK {
+        if bytes >= SKIPPED_PER_TOKEN {
             let functions = { tokens.iter() }
                 .filter(|it| it.kind == TokenKind::Ident && Function::by_name(&it.text).is_some());
-            self.charge(bytes / QUICK * functions.count(), 0, near);
+            self.charge(bytes / SKIPPED_PER_TOKEN * functions.count(), 0, near);
         }
     }
 
@@ -293,7 +293,7 @@ struct ConditionNames<'a> {
 }
 
 impl ConditionNames<'_> {
-    fn later(name: &Token, what: &str) -> Failure {
+    fn not_constant_error(name: &Token, what: &str) -> Failure {
         Box::new(
             Diagnostic::error(
                 codes::NOT_CONSTANT,
@@ -377,7 +377,10 @@ impl Resolver for ConditionNames<'_> {
     }
 
     fn address(&mut self, name: &Token, _: Option<i64>) -> Result<Value, Failure> {
-        Err(Self::later(name, &format!("the number of `{}`", name.text)))
+        Err(Self::not_constant_error(
+            name,
+            &format!("the number of `{}`", name.text),
+        ))
     }
 
     fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure> {
@@ -386,7 +389,7 @@ impl Resolver for ConditionNames<'_> {
         }
         if let Some(known) = Function::by_name(&function.text) {
             if known == Function::Mask {
-                return Err(Self::later(function, "mask()"));
+                return Err(Self::not_constant_error(function, "mask()"));
             }
             let [argument] = arguments else {
                 return Err(Box::new(Diagnostic::error(
@@ -449,16 +452,23 @@ impl Resolver for ConstancyProbe<'_> {
         if self.imports.contains(&name.text) {
             Ok(Value::Number(1))
         } else {
-            Err(ConditionNames::later(name, "a register"))
+            Err(ConditionNames::not_constant_error(name, "a register"))
         }
     }
 
     fn address(&mut self, name: &Token, _: Option<i64>) -> Result<Value, Failure> {
-        Err(ConditionNames::later(name, "a register number"))
+        Err(ConditionNames::not_constant_error(
+            name,
+            "a register number",
+        ))
     }
 
     fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure> {
-        builtin(function, arguments, self)
-            .unwrap_or_else(|| Err(ConditionNames::later(function, "this function")))
+        builtin(function, arguments, self).unwrap_or_else(|| {
+            Err(ConditionNames::not_constant_error(
+                function,
+                "this function",
+            ))
+        })
     }
 }

@@ -9,7 +9,7 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::expression::{Failure, Value, joins_operands};
 use crate::front::lexer::lex_fragment;
-use crate::front::token::{Met, Nesting, Token, TokenKind, arguments, spell, unquoted};
+use crate::front::token::{Nesting, NestingEvent, Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
 use crate::vocabulary::Function;
 
@@ -39,7 +39,7 @@ pub(super) struct ExpandedToken {
     fixed: bool,
 }
 
-pub(super) fn free(token: Token) -> ExpandedToken {
+pub(super) fn expandable(token: Token) -> ExpandedToken {
     ExpandedToken {
         token,
         fixed: false,
@@ -132,7 +132,7 @@ impl Preprocessor<'_> {
         tokens.iter().any(|token| match token.kind {
             TokenKind::Ident => self.defines.contains_key(&token.text),
             TokenKind::Punct => &*token.text == "##",
-            TokenKind::Quoted => self.text_changes(&token.text),
+            TokenKind::Quoted => self.would_expand_quoted(&token.text),
             _ => false,
         })
     }
@@ -143,7 +143,7 @@ impl Preprocessor<'_> {
     /// Returns an error if a `#define` in use is broken, which has already been reported.
     pub(super) fn expand(&mut self, tokens: Vec<Token>) -> Result<Vec<Token>, Failure> {
         let expanded = if self.needs_expansion(&tokens) {
-            let pieces = tokens.into_iter().map(free).collect();
+            let pieces = tokens.into_iter().map(expandable).collect();
             tokens_of(self.rescan(pieces, &mut Vec::new(), 0))
         } else {
             tokens
@@ -161,7 +161,7 @@ impl Preprocessor<'_> {
             let mut tokens = tokens.into_iter();
             return (tokens.next(), tokens.collect());
         }
-        let mut input: VecDeque<ExpandedToken> = tokens.into_iter().map(free).collect();
+        let mut input: VecDeque<ExpandedToken> = tokens.into_iter().map(expandable).collect();
         let mut name = Vec::new();
         self.chain(&mut name, &mut input, &mut Vec::new(), 0);
         let mut name = tokens_of(name).into_iter();
@@ -189,7 +189,7 @@ impl Preprocessor<'_> {
                 let mut chain = Vec::new();
                 self.chain(&mut chain, &mut input, active, depth);
                 out.extend(self.rescan(chain, active, depth));
-            } else if self.stands(first) {
+            } else if self.needs_no_expansion(first) {
                 out.extend(input.pop_front());
             } else if let Some(piece) = input.pop_front() {
                 out.extend(self.used(piece, &mut input, active, depth));
@@ -238,7 +238,7 @@ impl Preprocessor<'_> {
             let known = self.defines.get(&stem.text);
             if known.is_some_and(|define| define.parameters.is_none()) {
                 input.pop_front();
-                let mut stem = self.item(&mut VecDeque::from([free(stem)]), active, depth);
+                let mut stem = self.item(&mut VecDeque::from([expandable(stem)]), active, depth);
                 if let Some(last) = stem.last_mut() {
                     self.make_label(&mut last.token);
                 }
@@ -291,7 +291,7 @@ impl Preprocessor<'_> {
                 ..a.clone()
             };
             if text.len() > MAX_TOKEN_TEXT {
-                self.limit(
+                self.limit_exceeded(
                     "pasting makes this name too long",
                     like.span,
                     like.expansion,
@@ -301,7 +301,7 @@ impl Preprocessor<'_> {
             let glued = lex_fragment(&text, &like, &mut self.interner);
             self.charge(text.len() / 16, 0, &like);
             chain.pop();
-            chain.extend(glued.into_iter().map(free));
+            chain.extend(glued.into_iter().map(expandable));
         } else {
             second.token.joined = true;
             chain.push(second);
@@ -310,9 +310,9 @@ impl Preprocessor<'_> {
     }
 
     /// Whether a token needs no expansion.
-    fn stands(&self, piece: &ExpandedToken) -> bool {
+    fn needs_no_expansion(&self, piece: &ExpandedToken) -> bool {
         match piece.token.kind {
-            TokenKind::Quoted => !self.text_changes(&piece.token.text),
+            TokenKind::Quoted => !self.would_expand_quoted(&piece.token.text),
             TokenKind::Ident => piece.fixed || !self.defines.contains_key(&piece.token.text),
             _ => true,
         }
@@ -326,7 +326,7 @@ impl Preprocessor<'_> {
         depth: usize,
     ) -> Vec<ExpandedToken> {
         match input.pop_front() {
-            Some(piece) if self.stands(&piece) => vec![piece],
+            Some(piece) if self.needs_no_expansion(&piece) => vec![piece],
             Some(piece) => self.used(piece, input, active, depth),
             None => Vec::new(),
         }
@@ -365,7 +365,7 @@ impl Preprocessor<'_> {
             return vec![piece];
         }
         if depth >= MAX_CHAIN {
-            self.limit(
+            self.limit_exceeded(
                 &format!("definitions refer to each other more than {MAX_CHAIN} deep"),
                 token.span,
                 token.expansion,
@@ -525,7 +525,7 @@ impl Preprocessor<'_> {
                         .map(|argument| unquoted(&tokens_of(argument.clone())))
                 });
             }
-            body.push(free(made));
+            body.push(expandable(made));
         }
         self.charge(body.len(), body.len(), token);
         body
@@ -594,7 +594,8 @@ fn has_operator(tokens: &[Token]) -> bool {
 /// Whether there is a comma outside of all brackets.
 fn is_list(tokens: &[Token]) -> bool {
     let mut nesting = Nesting::default();
-    { tokens.iter() }.any(|token| nesting.meet(token) == Some(Met::Comma) && nesting.depth == 0)
+    { tokens.iter() }
+        .any(|token| nesting.meet(token) == Some(NestingEvent::Comma) && nesting.depth == 0)
 }
 
 /// Splits an argument at the commas outside of all brackets.
@@ -602,7 +603,7 @@ fn split_list(argument: Vec<ExpandedToken>) -> Vec<Vec<ExpandedToken>> {
     let mut nesting = Nesting::default();
     let mut list = vec![Vec::new()];
     for piece in argument {
-        if nesting.meet(&piece.token) == Some(Met::Comma) && nesting.depth == 0 {
+        if nesting.meet(&piece.token) == Some(NestingEvent::Comma) && nesting.depth == 0 {
             list.push(Vec::new());
             continue;
         }
@@ -619,9 +620,9 @@ fn take_arguments(input: &mut VecDeque<ExpandedToken>) -> Option<(Vec<Vec<Expand
         return None;
     }
     let mut nesting = Nesting::default();
-    let close = input
-        .iter()
-        .position(|piece| nesting.meet(&piece.token) == Some(Met::Closed) && nesting.depth == 0)?;
+    let close = input.iter().position(|piece| {
+        nesting.meet(&piece.token) == Some(NestingEvent::Closed) && nesting.depth == 0
+    })?;
     let last = input.get(close)?.token.clone();
     let inside = input.drain(..=close).skip(1).take(close - 1).collect();
     let mut list = split_list(inside);

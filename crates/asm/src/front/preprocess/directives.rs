@@ -72,7 +72,7 @@ impl Preprocessor<'_> {
             expansion: environment.expansion,
             ..name.clone()
         };
-        if self.said(codes::UNKNOWN_DIRECTIVE, name) {
+        if self.already_reported(codes::UNKNOWN_DIRECTIVE, name) {
             return;
         }
         let mut error = Diagnostic::error(
@@ -246,7 +246,7 @@ impl Preprocessor<'_> {
         self.included += 1;
         if self.included > MAX_INCLUDES {
             let what = format!("more than {MAX_INCLUDES} files were included");
-            self.limit(&what, span, directive.expansion);
+            self.limit_exceeded(&what, span, directive.expansion);
             return;
         }
         // In a macro's body that is the file of the macro, not of its use.
@@ -267,7 +267,7 @@ impl Preprocessor<'_> {
                     self.stopped = true;
                     return;
                 }
-                if !self.keep(text.len(), span, directive.expansion) {
+                if !self.charge_bytes(text.len(), span, directive.expansion) {
                     return;
                 }
                 let lines = self.read(&path, text, Some(span));
@@ -386,7 +386,7 @@ impl Preprocessor<'_> {
             let number = matches!(token.kind, TokenKind::Number(_));
             if !number
                 && !self.switched.switch(&name, level)
-                && !self.said(codes::UNKNOWN_PRAGMA, token)
+                && !self.already_reported(codes::UNKNOWN_PRAGMA, token)
             {
                 let first = self.guessed.insert(token.span);
                 let warning = Diagnostic::warning(

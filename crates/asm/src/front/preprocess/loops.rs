@@ -1,6 +1,8 @@
 //! `#while`, `#for` and `#repeat`.
 
-use super::{Preprocessor, QUICK, blocks::block_end, environment::Environment, open_comment};
+use super::{
+    Preprocessor, SKIPPED_PER_TOKEN, blocks::block_end, environment::Environment, open_comment,
+};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{Block, PreprocessorDirective, Role};
@@ -34,7 +36,7 @@ impl Preprocessor<'_> {
             return lines.len();
         };
         // A loop without iterations is passed over quickly, but may be so again and again.
-        self.charge((end - at) / QUICK, 0, name);
+        self.charge((end - at) / SKIPPED_PER_TOKEN, 0, name);
         if let Some((_, close)) = &lines[end].directive {
             let rest = self.substitute(&lines[end].tokens, environment);
             let close = close.clone();
@@ -56,7 +58,7 @@ impl Preprocessor<'_> {
                         ),
                         Some(count) => {
                             let mut done = 0;
-                            while done < count && self.turn(name, body, environment) {
+                            while done < count && self.run_iteration(name, body, environment) {
                                 done += 1;
                             }
                         }
@@ -69,11 +71,11 @@ impl Preprocessor<'_> {
     }
 
     /// Runs the body once; returns false if no more iterations may follow.
-    fn turn(&mut self, name: &Token, body: &[RawLine], environment: &Environment) -> bool {
+    fn run_iteration(&mut self, name: &Token, body: &[RawLine], environment: &Environment) -> bool {
         // Loops with empty bodies must terminate as well.
         self.executed += 1;
         if self.executed > super::MAX_LINES {
-            self.limit("this loop does not end", name.span, name.expansion);
+            self.limit_exceeded("this loop does not end", name.span, name.expansion);
         }
         if !self.stopped {
             self.run(body, environment);
@@ -90,7 +92,8 @@ impl Preprocessor<'_> {
     ) {
         loop {
             let condition = self.substitute(&line.tokens, environment);
-            if self.condition(condition, name) != Some(true) || !self.turn(name, body, environment)
+            if self.condition(condition, name) != Some(true)
+                || !self.run_iteration(name, body, environment)
             {
                 return;
             }
@@ -128,7 +131,7 @@ impl Preprocessor<'_> {
         self.extra(name, &list[used..]);
         for value in values {
             let inner = environment.with(&variable.text, value);
-            if !self.turn(name, body, &inner) {
+            if !self.run_iteration(name, body, &inner) {
                 return;
             }
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use npsim_isa::mnemonic;
 
 use super::{
-    Preprocessor, QUICK, blocks::block_end, budget::argument_size, defines::counted,
+    Preprocessor, SKIPPED_PER_TOKEN, blocks::block_end, budget::argument_size, defines::counted,
     environment::Environment, open_comment,
 };
 use crate::codes;
@@ -27,7 +27,7 @@ pub(super) struct Macro {
 }
 
 /// Splits an argument at the commas outside of all brackets.
-fn parts(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
+fn split_at_commas(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut depth = 0usize;
     tokens.split(move |token| {
         if token.is("(") || token.is("[") || token.is("{") {
@@ -44,7 +44,7 @@ impl Preprocessor<'_> {
     pub(super) fn substitute(&mut self, tokens: &[Token], environment: &Environment) -> Vec<Token> {
         if environment.is_empty() {
             if let Some(first) = tokens.first() {
-                self.charge(tokens.len() / QUICK, 0, first);
+                self.charge(tokens.len() / SKIPPED_PER_TOKEN, 0, first);
             }
             return tokens.to_vec();
         }
@@ -237,7 +237,7 @@ impl Preprocessor<'_> {
                 format!("the arguments of macro `{}` have no brackets", name.text),
             )
             .label("arguments must be in brackets");
-        let count = parts(given).count();
+        let count = split_at_commas(given).count();
         if { known.iter() }.any(|it| it.parameters.len() == count) {
             return Some(foreign::in_brackets(error, name, given, ["(", ")"]));
         }
@@ -255,7 +255,7 @@ impl Preprocessor<'_> {
     }
 
     /// Makes the error for a macro name without a matching number of parameters.
-    fn no_such_macro(&self, name: &Token, call: Span, given: usize) -> Diagnostic {
+    fn argument_count_error(&self, name: &Token, call: Span, given: usize) -> Diagnostic {
         let all = &self.macros[&name.text];
         let mut counts: Vec<usize> = all.iter().map(|m| m.parameters.len()).collect();
         counts.sort_unstable();
@@ -326,14 +326,17 @@ impl Preprocessor<'_> {
                 };
                 lists.push(expanded);
             }
-            let split: Vec<&[Token]> = lists.iter().flat_map(|list| parts(list)).collect();
+            let split: Vec<&[Token]> = lists
+                .iter()
+                .flat_map(|list| split_at_commas(list))
+                .collect();
             found = self.definition(name, split.len());
             if found.is_some() {
                 given = split;
             }
         }
         let Some(called) = found else {
-            self.report(self.no_such_macro(name, span, given.len()));
+            self.report(self.argument_count_error(name, span, given.len()));
             return;
         };
         let arguments = { called.parameters.iter().zip(&given) }

@@ -29,7 +29,7 @@ use crate::directives::{DeclarationDirective, DirectiveName};
 use crate::front::expression::Failure;
 use crate::front::lexer::{HashWord, Interner, RawLine, invalid_number, lex};
 use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
-use crate::lints::{Pragmas, Switched};
+use crate::lints::{LintOverrides, Pragmas};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 
 pub use print::print_preprocessed;
@@ -51,11 +51,11 @@ const MAX_INCLUDES: usize = 20_000 / SCALE;
 /// Tokens that substitution, expansion and output may make.
 const MAX_TOKENS: usize = 8_000_000 / SCALE;
 /// Number of bytes, or of tokens or lines that are only passed over, that count as one token made.
-const QUICK: usize = 16;
+const SKIPPED_PER_TOKEN: usize = 16;
 /// Bytes kept for messages: the text of included files, each as often as it is included, the names
 /// and arguments of all uses of macros and defines, and the messages themselves. Those of a real
 /// program have a few megabytes.
-const MAX_KEPT: usize = (128 << 20) / SCALE;
+const MAX_KEPT_BYTES: usize = (128 << 20) / SCALE;
 /// Maximum number of tokens in a line.
 const MAX_LINE_TOKENS: usize = 100_000;
 /// Maximum size of a token made by substitution, in bytes.
@@ -109,7 +109,7 @@ pub fn preprocess(
         remarks: FxHashMap::default(),
         stopped: false,
         leaving: false,
-        switched: Switched::default(),
+        switched: LintOverrides::default(),
         pragmas: Pragmas::default(),
         left_out: Vec::new(),
         reported: FxHashSet::default(),
@@ -157,7 +157,7 @@ struct Preprocessor<'a> {
     stopped: bool,
     /// Whether an `#exitm` was executed, so that the innermost macro terminates.
     leaving: bool,
-    switched: Switched,
+    switched: LintOverrides,
     pragmas: Pragmas,
     left_out: Vec<Span>,
     reported: FxHashSet<(&'static str, Span, ExpansionId)>,
@@ -220,7 +220,7 @@ impl Preprocessor<'_> {
                 self.report(recursion);
                 self.stopped = true;
             }
-            self.too_much(
+            self.limit_exceeded_at(
                 &format!("macros, loops and included files nest more than {MAX_DEPTH} deep"),
                 lines,
                 environment,
@@ -234,7 +234,7 @@ impl Preprocessor<'_> {
             let line = &lines[at];
             self.executed += 1;
             if self.executed > MAX_LINES {
-                self.too_much(
+                self.limit_exceeded_at(
                     &format!("more than {MAX_LINES} lines were executed"),
                     &lines[at..],
                     environment,
@@ -393,7 +393,7 @@ impl Preprocessor<'_> {
 
     /// Whether this code was already reported at this place. Loops repeat the same error in every
     /// iteration, and searching for suggestions each time would dominate the run time.
-    fn said(&self, code: &'static str, at: &Token) -> bool {
+    fn already_reported(&self, code: &'static str, at: &Token) -> bool {
         self.stopped || self.reported.contains(&(code, at.span, at.expansion))
     }
 
@@ -428,7 +428,7 @@ impl Preprocessor<'_> {
         }
         if !self.needs_expansion(&tokens) {
             let error = self.call_without_brackets(statement);
-            if let Some(error) = error.or_else(|| self.left_by_a_paste(&tokens)) {
+            if let Some(error) = error.or_else(|| self.invalid_pasted_token(&tokens)) {
                 self.report(error);
                 tokens.truncate(labels);
             }
@@ -454,7 +454,7 @@ impl Preprocessor<'_> {
             self.emit(kept, expansion);
             return;
         }
-        if let Some(open) = unfinished(&tokens) {
+        if let Some(open) = open_bracket_or_comma(&tokens) {
             let error = Diagnostic::error(
                 codes::UNCLOSED_BRACKET,
                 format!(
@@ -468,7 +468,7 @@ impl Preprocessor<'_> {
             self.report(error);
             return;
         }
-        if let Some(error) = self.left_by_a_paste(&tokens) {
+        if let Some(error) = self.invalid_pasted_token(&tokens) {
             self.report(error);
             self.emit(kept, expansion);
             return;
@@ -478,7 +478,7 @@ impl Preprocessor<'_> {
 
     /// Returns the error for a token that pasting has made and no source may contain; it may have
     /// come through a loop or an argument.
-    fn left_by_a_paste(&self, tokens: &[Token]) -> Option<Diagnostic> {
+    fn invalid_pasted_token(&self, tokens: &[Token]) -> Option<Diagnostic> {
         let mut before = None;
         tokens.iter().find_map(|token| {
             // After these it is an argument, which a macro may append to a name.
@@ -509,7 +509,10 @@ impl Preprocessor<'_> {
         }
         let first = first.clone();
         // The parser copies the texts.
-        let texts: usize = tokens.iter().map(|token| token.text.len() / QUICK).sum();
+        let texts: usize = tokens
+            .iter()
+            .map(|token| token.text.len() / SKIPPED_PER_TOKEN)
+            .sum();
         if self.charge(tokens.len() + texts, tokens.len(), &first) {
             self.pragmas.note(&tokens, &self.switched);
             self.lines.push(LogicalLine { tokens, expansion });
@@ -525,7 +528,7 @@ fn open_comment(lines: &[RawLine]) -> Option<&Diagnostic> {
 }
 
 /// Returns the bracket or comma that would make the next line a continuation of this one.
-fn unfinished(tokens: &[Token]) -> Option<&Token> {
+fn open_bracket_or_comma(tokens: &[Token]) -> Option<&Token> {
     let mut open: Vec<&Token> = Vec::new();
     for token in tokens.iter().filter(|t| t.kind == TokenKind::Punct) {
         match &*token.text {

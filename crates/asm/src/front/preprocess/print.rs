@@ -66,11 +66,11 @@ fn place(first: &Token, line: ExpansionId, sources: &SourceMap) -> Span {
 }
 
 /// New names of labels, by old name and defining expansion.
-type Renamed = BTreeMap<(Rc<str>, ExpansionId), Option<Rc<str>>>;
+type LabelNames = BTreeMap<(Rc<str>, ExpansionId), Option<Rc<str>>>;
 
 /// Finds labels that several expansions define, and renames all of them except those outside of
 /// macros.
-fn unique_labels(lines: &[LogicalLine]) -> Renamed {
+fn unique_labels(lines: &[LogicalLine]) -> LabelNames {
     let mut taken: BTreeSet<&str> = BTreeSet::new();
     let mut defined: BTreeMap<&Rc<str>, BTreeSet<ExpansionId>> = BTreeMap::new();
     for line in lines {
@@ -84,7 +84,7 @@ fn unique_labels(lines: &[LogicalLine]) -> Renamed {
                 .insert(label.expansion);
         }
     }
-    let mut renamed = Renamed::new();
+    let mut renamed = LabelNames::new();
     for (label, expansions) in defined {
         if expansions.len() < 2 {
             continue;
@@ -108,7 +108,7 @@ fn unique_labels(lines: &[LogicalLine]) -> Renamed {
 }
 
 /// Renames a label token according to the innermost enclosing expansion that defines the label.
-fn rename(token: &Token, names: &Renamed, sources: &SourceMap) -> Token {
+fn rename(token: &Token, names: &LabelNames, sources: &SourceMap) -> Token {
     if token.kind == TokenKind::Label {
         let mut expansion = token.expansion;
         loop {

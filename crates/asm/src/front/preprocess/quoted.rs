@@ -4,7 +4,7 @@ use std::{collections::VecDeque, rc::Rc};
 
 use super::{
     MAX_TOKEN_TEXT, Preprocessor,
-    defines::{free, tokens_of},
+    defines::{expandable, tokens_of},
 };
 use crate::front::token::{Token, TokenKind, unquoted};
 
@@ -37,7 +37,7 @@ impl Preprocessor<'_> {
             }
         }
         if made.len() > MAX_TOKEN_TEXT {
-            self.limit(
+            self.limit_exceeded(
                 "macros make this text too long",
                 token.span,
                 token.expansion,
@@ -77,20 +77,20 @@ impl Preprocessor<'_> {
                 rest.split_at(word)
             };
             rest = after;
-            if word > 0 && self.stands_for_tokens(piece) {
+            if word > 0 && self.is_object_define(piece) {
                 let name = Token {
                     kind: TokenKind::Ident,
                     text: self.interner.get(piece),
                     ..token.clone()
                 };
-                let value = self.item(&mut VecDeque::from([free(name)]), active, depth);
+                let value = self.item(&mut VecDeque::from([expandable(name)]), active, depth);
                 made.push_str(&unquoted(&tokens_of(value)));
             } else {
                 made.push_str(piece);
             }
         }
         if made.len() > MAX_TOKEN_TEXT {
-            self.limit(
+            self.limit_exceeded(
                 "macros make this text too long",
                 token.span,
                 token.expansion,
@@ -103,17 +103,17 @@ impl Preprocessor<'_> {
     }
 
     /// Whether a word in a quoted string is a defined name without parameters.
-    fn stands_for_tokens(&self, word: &str) -> bool {
+    fn is_object_define(&self, word: &str) -> bool {
         let define = self.defines.get(word);
         define.is_some_and(|define| define.parameters.is_none())
     }
 
     /// Whether expansion would change a quoted string.
-    pub(super) fn text_changes(&self, text: &str) -> bool {
+    pub(super) fn would_expand_quoted(&self, text: &str) -> bool {
         text.contains("/**/")
             || text
                 .split(|c| !is_word(c))
-                .any(|word| self.stands_for_tokens(word))
+                .any(|word| self.is_object_define(word))
     }
 }
 

@@ -26,7 +26,7 @@ impl Includes for Texts {
 }
 
 struct Run {
-    made: Preprocessed,
+    processed: Preprocessed,
     sources: SourceMap,
     diagnostics: Vec<Diagnostic>,
 }
@@ -40,12 +40,12 @@ fn run_files(files: &[(&'static str, &str)], options: &Options) -> Run {
     );
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
-    let made = preprocess("main.uc", &texts, options, &mut sources, &mut diagnostics);
+    let processed = preprocess("main.uc", &texts, options, &mut sources, &mut diagnostics);
     for diagnostic in &diagnostics {
         assert!(codes::explain(diagnostic.code).is_some(), "{diagnostic:?}");
     }
     Run {
-        made,
+        processed,
         sources,
         diagnostics,
     }
@@ -57,11 +57,15 @@ fn run(text: &str) -> Run {
 
 impl Run {
     fn lines(&self) -> Vec<String> {
-        self.made.lines.iter().map(|l| spell(&l.tokens)).collect()
+        self.processed
+            .lines
+            .iter()
+            .map(|l| spell(&l.tokens))
+            .collect()
     }
 
     /// Returns the code and source text of each diagnostic.
-    fn said(&self) -> Vec<(&'static str, &str)> {
+    fn reported(&self) -> Vec<(&'static str, &str)> {
         self.diagnostics
             .iter()
             .map(|d| (d.code, self.sources.text(d.primary.span)))
@@ -69,7 +73,7 @@ impl Run {
     }
 
     fn print(&self) -> String {
-        print_preprocessed(&self.made.lines, &self.sources)
+        print_preprocessed(&self.processed.lines, &self.sources)
     }
 }
 
@@ -80,22 +84,22 @@ fn lines(text: &str) -> Vec<String> {
     run.lines()
 }
 
-fn said(text: &str) -> Vec<(&'static str, String)> {
+fn reported(text: &str) -> Vec<(&'static str, String)> {
     run(text)
-        .said()
+        .reported()
         .into_iter()
         .map(|(code, at)| (code, at.to_owned()))
         .collect()
 }
 
-fn one(text: &str) -> (&'static str, String) {
-    let all = said(text);
+fn single_diagnostic(text: &str) -> (&'static str, String) {
+    let all = reported(text);
     assert_eq!(all.len(), 1, "{all:?}");
     all[0].clone()
 }
 
 #[test]
-fn plain_lines_pass() {
+fn plain_lines_are_unchanged() {
     assert_eq!(lines("immed[a, 1] // x\n\nnop\n"), ["immed[a, 1]", "nop"]);
 }
 
@@ -124,7 +128,7 @@ fn function_definitions_are_expanded() {
 }
 
 #[test]
-fn a_definition_does_not_expand_in_itself() {
+fn definitions_do_not_expand_recursively() {
     assert_eq!(
         lines("#define X X + Y\n#define Y X\nnop[X]"),
         ["nop[X + X]"]
@@ -133,23 +137,26 @@ fn a_definition_does_not_expand_in_itself() {
 }
 
 #[test]
-fn wrong_number_of_arguments_of_a_definition() {
+fn wrong_definition_argument_count_is_reported() {
     assert_eq!(
-        one("#define F(a, b) a b\nnop[F(1)]"),
+        single_diagnostic("#define F(a, b) a b\nnop[F(1)]"),
         ("macro-arguments", "F(1)".into())
     );
 }
 
 #[test]
-fn redefinition_warns_only_of_another_text() {
-    assert_eq!(one("#define A 1\n#define A 2").0, "macro-redefined");
-    assert!(said("#define A 1\n#define A 1").is_empty());
-    assert!(said("#define A 1\n#undef A\n#define A 2").is_empty());
-    assert!(said("#define A 1\n#define_eval A (A + 1)").is_empty());
+fn redefinition_warns_only_if_the_text_differs() {
+    assert_eq!(
+        single_diagnostic("#define A 1\n#define A 2").0,
+        "macro-redefined"
+    );
+    assert!(reported("#define A 1\n#define A 1").is_empty());
+    assert!(reported("#define A 1\n#undef A\n#define A 2").is_empty());
+    assert!(reported("#define A 1\n#define_eval A (A + 1)").is_empty());
 }
 
 #[test]
-fn define_eval_computes_now() {
+fn define_eval_evaluates_immediately() {
     assert_eq!(
         lines("#define A 1\n#define_eval B (A + 1) * 3\n#undef A\n#define A 9\nnop[B, A]"),
         ["nop[6, 9]"]
@@ -167,8 +174,14 @@ fn define_eval_computes_now() {
         lines("#define_eval A (reg + 1)\nnop[A]"),
         ["nop[(reg + 1)]"]
     );
-    assert_eq!(one("#define_eval A (A + 1)"), ("not-constant", "A".into()));
-    assert_eq!(one("#define_eval A 1 / 0").0, "division-by-zero");
+    assert_eq!(
+        single_diagnostic("#define_eval A (A + 1)"),
+        ("not-constant", "A".into())
+    );
+    assert_eq!(
+        single_diagnostic("#define_eval A 1 / 0").0,
+        "division-by-zero"
+    );
     assert_eq!(
         lines("#define_eval A reg + 1\nnop[(A * 2)]"),
         ["nop[((reg + 1) * 2)]"]
@@ -180,7 +193,7 @@ fn define_eval_computes_now() {
 }
 
 #[test]
-fn conditionals_choose() {
+fn conditionals_select_one_arm() {
     assert_eq!(
         lines(
             "#define A 2\n#if A == 1\none\n#elif (A == 2)\ntwo\n#elif 1\nx\n#else\nthree\n#endif"
@@ -203,7 +216,7 @@ fn conditionals_choose() {
 }
 
 #[test]
-fn text_that_conditions_drop_may_be_anything() {
+fn skipped_text_may_be_anything() {
     assert!(lines("#if 0\n don't ` [ \n#nonsense\n#error no\n#elif 0\n#endif").is_empty());
     assert!(lines("#ifdef N\n#if N > 3\n#endif\n#endif").is_empty());
 }
@@ -212,7 +225,7 @@ fn text_that_conditions_drop_may_be_anything() {
 fn undefined_names_in_conditions_warn_and_are_zero() {
     let run = run("#define LIMIT 3\n#if LIMT > 2\na\n#else\nb\n#endif");
     assert_eq!(run.lines(), ["b"]);
-    assert_eq!(run.said(), [("undefined-in-condition", "LIMT")]);
+    assert_eq!(run.reported(), [("undefined-in-condition", "LIMT")]);
     assert_eq!(run.diagnostics[0].level, Severity::Warning);
     assert_eq!(
         run.diagnostics[0].help.as_deref(),
@@ -221,37 +234,58 @@ fn undefined_names_in_conditions_warn_and_are_zero() {
 }
 
 #[test]
-fn a_condition_in_error_takes_no_arm() {
+fn invalid_condition_selects_no_arm() {
     let run = run("#if 1 +\na\n#else\nb\n#endif\nc");
     assert_eq!(run.lines(), ["c"]);
-    assert_eq!(run.said().len(), 1);
+    assert_eq!(run.reported().len(), 1);
 }
 
 #[test]
-fn blocks_that_do_not_match() {
-    assert_eq!(one("#if 1\na"), ("unterminated-conditional", "#if".into()));
-    assert_eq!(one("#endif"), ("unmatched-directive", "#endif".into()));
-    assert_eq!(one("#else"), ("unmatched-directive", "#else".into()));
-    assert_eq!(one("#endm"), ("unmatched-directive", "#endm".into()));
-    assert_eq!(one("#endloop"), ("unmatched-directive", "#endloop".into()));
+fn mismatched_blocks_are_reported() {
     assert_eq!(
-        one("#macro m(a)\nx"),
+        single_diagnostic("#if 1\na"),
+        ("unterminated-conditional", "#if".into())
+    );
+    assert_eq!(
+        single_diagnostic("#endif"),
+        ("unmatched-directive", "#endif".into())
+    );
+    assert_eq!(
+        single_diagnostic("#else"),
+        ("unmatched-directive", "#else".into())
+    );
+    assert_eq!(
+        single_diagnostic("#endm"),
+        ("unmatched-directive", "#endm".into())
+    );
+    assert_eq!(
+        single_diagnostic("#endloop"),
+        ("unmatched-directive", "#endloop".into())
+    );
+    assert_eq!(
+        single_diagnostic("#macro m(a)\nx"),
         ("unterminated-macro", "#macro".into())
     );
-    assert_eq!(one("#while 1\nx"), ("unterminated-loop", "#while".into()));
     assert_eq!(
-        one("#if 1\n#else\n#else\n#endif"),
+        single_diagnostic("#while 1\nx"),
+        ("unterminated-loop", "#while".into())
+    );
+    assert_eq!(
+        single_diagnostic("#if 1\n#else\n#else\n#endif"),
         ("duplicate-else", "#else".into())
     );
     assert_eq!(
-        one("#if 1\n#else\n#elif 1\n#endif"),
+        single_diagnostic("#if 1\n#else\n#elif 1\n#endif"),
         ("duplicate-else", "#elif".into())
     );
-    assert_eq!(one("#if 1\n#endif X Y"), ("extra-tokens", "X Y".into()));
+    assert_eq!(
+        single_diagnostic("#if 1\n#endif X Y"),
+        ("extra-tokens", "X Y".into())
+    );
 }
 
 #[test]
-fn macros_are_called_by_name_and_number_of_arguments() {
+fn macros_are_overloaded_by_argument_count() {
     let text = "#macro m(a, b)\n alu[a, b, +, 1]\n#endm\n#macro m(a)\n immed[a, 0]\n#endm\n\
                 #macro m\n nop\n#endm\nm(x, y)\nm(z)\nm()\nm";
     assert_eq!(
@@ -261,20 +295,20 @@ fn macros_are_called_by_name_and_number_of_arguments() {
 }
 
 #[test]
-fn macro_calls_nest_and_take_macro_names() {
+fn macro_calls_nest_and_accept_macro_names() {
     let text = "#macro inner(x)\n immed[x, 1]\n#endm\n#macro outer(a, what)\n inner(a)\n what\n\
                 #endm\n#macro done\n halt\n#endm\nouter(r, done)";
     assert_eq!(lines(text), ["immed[r, 1]", "halt"]);
 }
 
 #[test]
-fn arguments_are_raw_tokens() {
+fn macro_arguments_are_raw_tokens() {
     let text = "#macro m(a, b)\n f[a, b]\n#endm\nm([1, 2], (3, 4))\nm(,--)";
     assert_eq!(lines(text), ["f[[1, 2], (3, 4)]", "f[, --]"]);
 }
 
 #[test]
-fn for_and_repeat_loops() {
+fn for_and_repeat_loops_are_expanded() {
     assert_eq!(
         lines("#for x [1, (2, 3), a]\nset[x, 'x']\n#endloop"),
         ["set[1, '1']", "set[(2, 3), '(2, 3)']", "set[a, 'a']"]
@@ -288,12 +322,18 @@ fn for_and_repeat_loops() {
         ["nop"; 4]
     );
     assert!(lines("#repeat 0\nnop\n#endloop").is_empty());
-    assert_eq!(one("#repeat 0 - 1\n#endloop").0, "malformed-directive");
-    assert_eq!(one("#for x 1\n#endloop").0, "malformed-directive");
+    assert_eq!(
+        single_diagnostic("#repeat 0 - 1\n#endloop").0,
+        "malformed-directive"
+    );
+    assert_eq!(
+        single_diagnostic("#for x 1\n#endloop").0,
+        "malformed-directive"
+    );
 }
 
 #[test]
-fn a_label_may_stand_before_a_call() {
+fn label_may_precede_a_macro_call() {
     let text = "#macro m(a)\n immed[a, 0]\n#endm\nhere#: m(x)\nthere#: m(y)";
     assert_eq!(
         lines(text),
@@ -302,10 +342,10 @@ fn a_label_may_stand_before_a_call() {
 }
 
 #[test]
-fn wrong_calls_are_reported() {
+fn invalid_macro_calls_are_reported() {
     let run = run("#macro m(a)\n#endm\n#macro m(a, b, c)\n#endm\nm(1, 2)\nm(1) nop\nother(1)");
     assert_eq!(
-        run.said(),
+        run.reported(),
         [
             ("macro-arguments", "m(1, 2)"),
             ("text-after-macro-call", "nop")
@@ -317,14 +357,14 @@ fn wrong_calls_are_reported() {
     );
     assert_eq!(run.diagnostics[0].secondary.len(), 2);
     assert_eq!(run.lines(), ["other(1)"]);
-    assert_eq!(run.made.macros, ["m"]);
+    assert_eq!(run.processed.macros, ["m"]);
 }
 
 #[test]
-fn tokens_know_their_expansion() {
+fn tokens_record_their_expansion() {
     let run = run("#macro m(a)\nimmed[a, 0]\nend#: br[end#]\n#endm\nm(x)\nm(y)\nnop");
     assert_eq!(run.lines().len(), 5);
-    let (first, second) = (&run.made.lines[0], &run.made.lines[2]);
+    let (first, second) = (&run.processed.lines[0], &run.processed.lines[2]);
     assert_ne!(first.expansion, ExpansionId::ROOT);
     assert_ne!(first.expansion, second.expansion);
     assert_eq!(first.tokens[0].expansion, first.expansion);
@@ -334,18 +374,21 @@ fn tokens_know_their_expansion() {
     assert_eq!(chain.len(), 1);
     assert_eq!(chain[0].name, "m");
     assert_eq!(run.sources.text(chain[0].call), "m(y)");
-    assert_eq!(run.made.lines[4].expansion, ExpansionId::ROOT);
+    assert_eq!(run.processed.lines[4].expansion, ExpansionId::ROOT);
 }
 
 #[test]
-fn labels_of_definitions_belong_to_the_user() {
+fn labels_from_definitions_have_the_scope_of_their_use() {
     let run = run("#define OUT done#\nbr[OUT]\ndone#: nop");
-    assert_eq!(run.made.lines[0].tokens[2].kind, TokenKind::Label);
-    assert_eq!(run.made.lines[0].tokens[2].expansion, ExpansionId::ROOT);
+    assert_eq!(run.processed.lines[0].tokens[2].kind, TokenKind::Label);
+    assert_eq!(
+        run.processed.lines[0].tokens[2].expansion,
+        ExpansionId::ROOT
+    );
 }
 
 #[test]
-fn errors_in_macros_carry_the_expansion() {
+fn errors_in_macros_record_the_expansion() {
     let run = run("#macro m(a)\n#error \"bad \" a\n#endm\n#define V 3\nm(V + 1)\nm(r)");
     assert_eq!(run.diagnostics[0].message, "bad 4");
     assert_eq!(run.diagnostics[1].message, "bad r");
@@ -356,7 +399,7 @@ fn errors_in_macros_carry_the_expansion() {
 }
 
 #[test]
-fn messages_concatenate() {
+fn message_operands_are_concatenated() {
     let text = "#define N 2\n#error 12, \"x\"\n#error 7 \"a\" N \"b\", N * 3, 'q'\n\
                 #warning plain words\n#info \"i\"\n#warn \"w\" strleft('abc', 1)";
     let run = run(text);
@@ -405,9 +448,9 @@ fn includes_are_read() {
 }
 
 /// An include provider whose text names the including file.
-struct Asked;
+struct IncluderEcho;
 
-impl Includes for Asked {
+impl Includes for IncluderEcho {
     fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String> {
         let text = match name {
             "main.uc" => "#include \"lib/a.uc\"\nm".to_owned(),
@@ -419,25 +462,31 @@ impl Includes for Asked {
 }
 
 #[test]
-fn a_macro_includes_from_its_own_place() {
+fn macro_include_is_relative_to_the_defining_file() {
     let mut sources = SourceMap::default();
     let mut diagnostics = Vec::new();
     let options = Options::default();
-    let made = preprocess("main.uc", &Asked, &options, &mut sources, &mut diagnostics);
+    let processed = preprocess(
+        "main.uc",
+        &IncluderEcho,
+        &options,
+        &mut sources,
+        &mut diagnostics,
+    );
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    assert_eq!(spell(&made.lines[0].tokens), "from['lib/a.uc']");
+    assert_eq!(spell(&processed.lines[0].tokens), "from['lib/a.uc']");
 }
 
 #[test]
-fn missing_and_endless_includes() {
+fn missing_and_recursive_includes_are_reported() {
     let failed = run("#include \"no.uc\"\nnop");
-    assert_eq!(failed.said(), [("include-failed", "\"no.uc\"")]);
+    assert_eq!(failed.reported(), [("include-failed", "\"no.uc\"")]);
     assert_eq!(failed.diagnostics[0].notes, ["there is no no.uc"]);
     assert_eq!(failed.lines(), ["nop"]);
     let twice = run("#include \"main.uc\"\n#include \"main.uc\"");
-    assert_eq!(twice.said().len(), 1);
+    assert_eq!(twice.reported().len(), 1);
     assert_eq!(twice.diagnostics[0].code, "include-cycle");
-    assert_eq!(one("#include").0, "malformed-directive");
+    assert_eq!(single_diagnostic("#include").0, "malformed-directive");
     // No file includes itself, and each doubles the lot.
     let doubling = [
         "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o",
@@ -452,7 +501,7 @@ fn missing_and_endless_includes() {
         .map(|(name, text)| (*name, &**text))
         .collect();
     let endless = run_files(&files, &Options::default());
-    assert_eq!(endless.said().len(), 1);
+    assert_eq!(endless.reported().len(), 1);
     assert_eq!(endless.diagnostics[0].code, "expansion-limit");
     assert!(
         endless.diagnostics[0]
@@ -464,21 +513,21 @@ fn missing_and_endless_includes() {
 }
 
 #[test]
-fn command_line_definitions() {
+fn command_line_definitions_are_applied() {
     let options = Options {
         defines: vec![("N".into(), "5".into()), ("0".into(), String::new())],
         ..Options::default()
     };
     let run = run_files(&[("main.uc", "nop[N]")], &options);
     assert_eq!(run.lines(), ["nop[5]"]);
-    assert_eq!(run.said(), [("malformed-directive", "0")]);
+    assert_eq!(run.reported(), [("malformed-directive", "0")]);
 }
 
 #[test]
-fn unknown_directives_are_guessed() {
+fn unknown_directives_suggest_similar_names() {
     let run = run("#inculde \"x\"\n#wibble\n#\nnop");
     assert_eq!(
-        run.said(),
+        run.reported(),
         [
             ("unknown-directive", "#inculde"),
             ("unknown-directive", "#wibble")
@@ -494,15 +543,15 @@ fn unknown_directives_are_guessed() {
 
 #[test]
 fn pragmas_are_accepted() {
-    assert!(said("#pragma warning(disable:4701)\n#pragma warning(push)").is_empty());
+    assert!(reported("#pragma warning(disable:4701)\n#pragma warning(push)").is_empty());
     assert_eq!(
-        one("#pragma optimize(1)"),
+        single_diagnostic("#pragma optimize(1)"),
         ("unknown-pragma", "optimize".into())
     );
 }
 
 #[test]
-fn questions_about_arguments() {
+fn argument_predicates_classify_arguments() {
     let ask = |question: &str, argument: &str| {
         let text = format!(
             ".import_var imp\n#define N 4\n#macro m(x)\n#if ({question}(x))\nyes\n#else\nno\n\
@@ -529,20 +578,23 @@ fn questions_about_arguments() {
 }
 
 #[test]
-fn unknown_functions_and_late_values() {
+fn unknown_functions_and_non_constant_conditions_are_reported() {
     assert_eq!(
-        one("#if is_num(3)\n#endif"),
+        single_diagnostic("#if is_num(3)\n#endif"),
         ("unknown-function", "is_num".into())
     );
-    assert_eq!(one("#if mask(s)\n#endif").0, "not-constant");
-    assert_eq!(one("#if &reg\n#endif").0, "not-constant");
-    assert_eq!(one("#if isnum(1, 2)\n#endif").0, "function-argument");
-    assert_eq!(one("#if 'a'\n#endif").0, "text-in-arithmetic");
-    assert_eq!(one("#if\n#endif").0, "malformed-expression");
+    assert_eq!(single_diagnostic("#if mask(s)\n#endif").0, "not-constant");
+    assert_eq!(single_diagnostic("#if &reg\n#endif").0, "not-constant");
+    assert_eq!(
+        single_diagnostic("#if isnum(1, 2)\n#endif").0,
+        "function-argument"
+    );
+    assert_eq!(single_diagnostic("#if 'a'\n#endif").0, "text-in-arithmetic");
+    assert_eq!(single_diagnostic("#if\n#endif").0, "malformed-expression");
 }
 
 #[test]
-fn malformed_definitions() {
+fn malformed_definitions_are_reported() {
     for bad in [
         "#define",
         "#define 3",
@@ -557,13 +609,16 @@ fn malformed_definitions() {
         "#line x",
         "#pragma",
     ] {
-        let codes: Vec<_> = said(bad).into_iter().map(|(code, _)| code).collect();
+        let codes: Vec<_> = reported(bad).into_iter().map(|(code, _)| code).collect();
         assert!(
             codes == ["malformed-directive"] || codes == ["unterminated-macro"],
             "{bad}: {codes:?}"
         );
     }
-    assert_eq!(one("#define F(a, a) c").0, "duplicate-parameter");
+    assert_eq!(
+        single_diagnostic("#define F(a, a) c").0,
+        "duplicate-parameter"
+    );
 }
 
 #[test]
@@ -583,22 +638,31 @@ fn several_errors_are_found_in_one_run() {
 }
 
 #[test]
-fn a_definition_must_not_leave_a_line_open() {
-    assert_eq!(one("#define X (1\nnop[X]").0, "unclosed-bracket");
+fn definitions_with_open_brackets_or_comments_are_reported() {
+    assert_eq!(
+        single_diagnostic("#define X (1\nnop[X]").0,
+        "unclosed-bracket"
+    );
     assert_eq!(lines("#define X (1\nnop\n"), ["nop"]);
-    assert_eq!(one("#define X /* 1\nnop\n").0, "unterminated-comment");
-    assert_eq!(one("#define X 1,\nnop X\nnop").0, "unclosed-bracket");
+    assert_eq!(
+        single_diagnostic("#define X /* 1\nnop\n").0,
+        "unterminated-comment"
+    );
+    assert_eq!(
+        single_diagnostic("#define X 1,\nnop X\nnop").0,
+        "unclosed-bracket"
+    );
 }
 
 #[test]
-fn macros_may_define_macros() {
+fn macros_can_define_macros() {
     let text = "#macro make(name, value)\n#macro get_/**/name(r)\nimmed[r, value]\n#endm\n#endm\n\
                 make(one, 1)\nget_one(x)";
     assert_eq!(lines(text), ["immed[x, 1]"]);
 }
 
 #[test]
-fn printed_text_names_places_and_keeps_labels_apart() {
+fn printed_text_has_line_directives_and_unique_labels() {
     let run = run("#macro m(t)\nend#: br[end#]\nbr[t]\n#endm\nm(end#)\n\nm(end#)\nend#: nop\nnop");
     assert_eq!(
         run.print(),
@@ -609,10 +673,10 @@ fn printed_text_names_places_and_keeps_labels_apart() {
 }
 
 #[test]
-fn line_directives_rule_what_is_shown() {
+fn line_directives_set_the_reported_position() {
     let run = run("nop\n#line 100 \"other.uc\"\nnop\nnop\n#line 7\nnop");
     let places: Vec<_> = run
-        .made
+        .processed
         .lines
         .iter()
         .map(|line| {

@@ -166,7 +166,7 @@ impl<'s, 'a> Builder<'s, 'a> {
                 (Access::Text, None) if role == OperandRole::Target => {
                     operands.target = self.branch_target(index)?;
                 }
-                (Access::Text, None) => operands.count = self.right_count(index)?,
+                (Access::Text, None) => operands.count = self.right_shift_count(index)?,
             }
         }
         if form.max_defer > 0 {
@@ -213,8 +213,8 @@ impl<'s, 'a> Builder<'s, 'a> {
                 ),
             )
             .label("wrong number of operands");
-        let side_by_side = (found < least).then(|| self.side_by_side()).flatten();
-        Err(match side_by_side {
+        let adjacent_words = (found < least).then(|| self.adjacent_words()).flatten();
+        Err(match adjacent_words {
             Some([before, after]) => diagnostic.help(format!(
                 "is there a comma missing between `{}` and `{}`?",
                 before.text, after.text
@@ -228,7 +228,7 @@ impl<'s, 'a> Builder<'s, 'a> {
 
     /// Finds two adjacent names or numbers within an operand, as after a
     /// missing comma.
-    fn side_by_side(&self) -> Option<[&'s Token; 2]> {
+    fn adjacent_words(&self) -> Option<[&'s Token; 2]> {
         let word = |token: &Token| matches!(token.kind, TokenKind::Ident | TokenKind::Number(_));
         let mut pairs = self.statement.operands.iter().flat_map(|o| o.windows(2));
         let pair = pairs.find(|pair| pair.iter().all(word))?;
@@ -466,7 +466,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     }
 
     /// Reads the count of `asr` or `dbl_shf`.
-    pub fn right_count(&mut self, index: usize) -> Result<ShiftCount, Diagnostic> {
+    pub fn right_shift_count(&mut self, index: usize) -> Result<ShiftCount, Diagnostic> {
         self.locate(OperandRole::Shift, index);
         let text = self.shift_text(index)?;
         let place = self.place(index);

@@ -7,7 +7,7 @@ use super::builder::Builder;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::token::TokenKind;
-use crate::middle::scope::Wanted;
+use crate::middle::scope::NameSpace;
 use crate::spelling::closest;
 
 impl Builder<'_, '_> {
@@ -90,7 +90,7 @@ impl Builder<'_, '_> {
                         && !self.selector.symbols.declared(
                             self.selector.scope,
                             &token.text,
-                            Wanted::Signal,
+                            NameSpace::Signal,
                         )
             });
         match word.as_str() {
@@ -110,7 +110,7 @@ impl Builder<'_, '_> {
                     let used = self
                         .selector
                         .signal(self.operand(i), place)
-                        .map_err(|wrong| self.meant_word(i, wrong))?;
+                        .map_err(|wrong| self.suggest_keyword(i, wrong))?;
                     arb.mask |= match Self::signal_number(used) {
                         0 => 0,
                         number => 1 << number,
@@ -128,12 +128,12 @@ impl Builder<'_, '_> {
         let selector = &self.selector;
         let declared = selector
             .symbols
-            .declared(selector.scope, "voluntary", Wanted::Signal);
+            .declared(selector.scope, "voluntary", NameSpace::Signal);
         self.word(index) == "voluntary" && !declared
     }
 
     /// Suggests a word such as `kill` for a lone name that is not a signal.
-    fn meant_word(&self, index: usize, wrong: Diagnostic) -> Diagnostic {
+    fn suggest_keyword(&self, index: usize, wrong: Diagnostic) -> Diagnostic {
         const WORDS: [&str; 3] = ["voluntary", "bpt", "kill"];
         let lone = self.statement.operands.len() == 1 && self.operand(index).len() == 1;
         let signal = wrong.code == codes::UNDEFINED_SIGNAL && wrong.patches.is_empty();

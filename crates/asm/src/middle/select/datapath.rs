@@ -60,7 +60,7 @@ impl Builder<'_, '_> {
                 return diagnostic
                     .help("a shift is the last operand: `alu_shf[dest, --, B, src, <<n]`");
             }
-            match operator_meant(&word) {
+            match suggested_operator(&word) {
                 Some(meant) => diagnostic
                     .help(format!("write `{meant}`"))
                     .patch(self.place(2).span, meant),
@@ -280,7 +280,7 @@ impl Builder<'_, '_> {
 
 /// Returns the operator that a word stands for in other languages and assemblers, or that it is a
 /// typo of.
-fn operator_meant(word: &str) -> Option<&'static str> {
+fn suggested_operator(word: &str) -> Option<&'static str> {
     Some(match word {
         "add" | "plus" | "a+b" => "+",
         "sub" | "minus" | "a-b" => "-",

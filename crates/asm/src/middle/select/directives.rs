@@ -2,7 +2,7 @@
 
 use npsim_isa::Bank;
 
-use super::values::directed;
+use super::values::variables_in_direction;
 use super::{Selector, TransferOrder};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ use crate::front::constant;
 use crate::front::statement::{Directive, SourcePlace};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{Hint, Item, Side, SignalRef, SubroutineMark, VariableId, cell};
-use crate::middle::scope::{Element, RegisterFile, Wanted};
+use crate::middle::scope::{Element, NameSpace, RegisterFile};
 use npsim_image::{ContextMode, NnMode, TransferDirection};
 use npsim_isa::physical_register;
 
@@ -141,7 +141,7 @@ impl Selector<'_> {
     fn elements(
         &mut self,
         item: &NamedSymbol<'_>,
-        wanted: Wanted,
+        wanted: NameSpace,
     ) -> Result<Vec<Element>, Diagnostic> {
         if item.index.is_none()
             && let Some(entry) = self.symbols.lookup(self.scope, &item.name.text, wanted)
@@ -166,7 +166,7 @@ impl Selector<'_> {
         let mut sides: [Vec<VariableId>; 2] = [Vec::new(), Vec::new()];
         for item in Self::items(directive)? {
             let place = SourcePlace::of(item.name);
-            for element in self.elements(&item, Wanted::Register)? {
+            for element in self.elements(&item, NameSpace::Register)? {
                 let Element::Register { read, write } = element else {
                     return Err(place.error(
                         codes::NOT_A_TRANSFER_REGISTER,
@@ -245,7 +245,7 @@ impl Selector<'_> {
             {
                 continue;
             }
-            for element in self.elements(&item, Wanted::Register)? {
+            for element in self.elements(&item, NameSpace::Register)? {
                 if let Element::Signal(id) = element {
                     return Err(SourcePlace::of(item.name)
                         .error(
@@ -254,7 +254,7 @@ impl Selector<'_> {
                         )
                         .help("use `.set_sig` or `.io_completed` for signals"));
                 }
-                for id in directed(element, direction) {
+                for id in variables_in_direction(element, direction) {
                     self.hint_cells(&mut hint, id, direction, set);
                 }
             }
@@ -321,7 +321,7 @@ impl Selector<'_> {
                 self.push_signal(&mut hint, raised, used.signal);
                 continue;
             }
-            for element in self.elements(&item, Wanted::Signal)? {
+            for element in self.elements(&item, NameSpace::Signal)? {
                 let Element::Signal(id) = element else {
                     return Err(SourcePlace::of(item.name)
                         .error(
@@ -392,9 +392,9 @@ impl Selector<'_> {
         let place = SourcePlace::of(number);
         // Without a bank, the number may be that of a signal.
         let wanted = if bank.is_none() && about != Numbered::Register {
-            Wanted::Signal
+            NameSpace::Signal
         } else {
-            Wanted::Register
+            NameSpace::Register
         };
         let Some(element) = self.find(name, index, wanted)? else {
             return Err(self.undefined_register(name));
@@ -410,7 +410,7 @@ impl Selector<'_> {
             }
             Element::Register { .. } => {
                 let mut asked = None;
-                for id in directed(element, TransferDirection::Both) {
+                for id in variables_in_direction(element, TransferDirection::Both) {
                     let space = self.symbols.variables[id].space;
                     let limit = if space == RegisterFile::Absolute {
                         127

@@ -3,13 +3,13 @@
 use npsim_isa::{Operand, msf_csr, physical_register};
 
 use super::Selector;
-use super::values::of_project;
+use super::values::with_project_note;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind, arguments, element_tokens};
 use crate::middle::program::{BoundExpression, SignalRef, SymbolReference};
-use crate::middle::scope::{Element, Wanted, physical_signal};
+use crate::middle::scope::{Element, NameSpace, physical_signal};
 use crate::vocabulary::Function;
 
 impl Selector<'_> {
@@ -92,13 +92,19 @@ impl Selector<'_> {
                 .help("write `mask(name)`"));
         };
         let (reference, odd) = self.address_of(name, element_tokens(index))?;
-        expression.tokens.push(made(word, TokenKind::Punct, "("));
         expression
             .tokens
-            .push(made(word, TokenKind::Number(1), "1"));
-        expression.tokens.push(made(word, TokenKind::Punct, "<<"));
+            .push(token_like(word, TokenKind::Punct, "("));
+        expression
+            .tokens
+            .push(token_like(word, TokenKind::Number(1), "1"));
+        expression
+            .tokens
+            .push(token_like(word, TokenKind::Punct, "<<"));
         push(expression, name, reference, odd);
-        expression.tokens.push(made(word, TokenKind::Punct, ")"));
+        expression
+            .tokens
+            .push(token_like(word, TokenKind::Punct, ")"));
         Ok(used)
     }
 
@@ -125,7 +131,7 @@ impl Selector<'_> {
         index: Option<&[Token]>,
     ) -> Result<SymbolReference, Diagnostic> {
         // If a signal and a register share the name, programs mean the signal's number.
-        match self.find(name, index, Wanted::Signal)? {
+        match self.find(name, index, NameSpace::Signal)? {
             Some(Element::Signal(id)) => {
                 // The program passes its number on, so it may be raised from elsewhere.
                 self.symbols.signals[id].private = true;
@@ -191,16 +197,16 @@ impl Selector<'_> {
             codes::NOT_CONSTANT,
             format!("`{}` is not defined", name.text),
         );
-        Err(match self.similar(&name.text, Wanted::Register) {
+        Err(match self.similar(&name.text, NameSpace::Register) {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None => of_project(diagnostic, &name.text)
+            None => with_project_note(diagnostic, &name.text)
                 .help("define it with `#define`, or declare a register with `.reg`"),
         })
     }
 }
 
 /// Makes a token at the place of another one.
-fn made(like: &Token, kind: TokenKind, text: &str) -> Token {
+fn token_like(like: &Token, kind: TokenKind, text: &str) -> Token {
     Token {
         kind,
         text: text.into(),
@@ -212,13 +218,13 @@ fn made(like: &Token, kind: TokenKind, text: &str) -> Token {
 fn push(expression: &mut BoundExpression, name: &Token, reference: SymbolReference, more: bool) {
     let tokens = &mut expression.tokens;
     if more {
-        tokens.push(made(name, TokenKind::Punct, "("));
+        tokens.push(token_like(name, TokenKind::Punct, "("));
     }
     expression.references.push((tokens.len(), reference));
     tokens.push(name.clone());
     if more {
-        tokens.push(made(name, TokenKind::Punct, "+"));
-        tokens.push(made(name, TokenKind::Number(1), "1"));
-        tokens.push(made(name, TokenKind::Punct, ")"));
+        tokens.push(token_like(name, TokenKind::Punct, "+"));
+        tokens.push(token_like(name, TokenKind::Number(1), "1"));
+        tokens.push(token_like(name, TokenKind::Punct, ")"));
     }
 }

@@ -6,8 +6,8 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::constant;
 use crate::front::statement::{Directive, SourcePlace};
-use crate::front::token::{Met, Nesting, Token, TokenKind};
-use crate::middle::scope::{Element, Wanted};
+use crate::front::token::{Nesting, NestingEvent, Token, TokenKind};
+use crate::middle::scope::{Element, NameSpace};
 use npsim_image::MemorySymbol;
 use npsim_isa::physical_register;
 
@@ -45,7 +45,7 @@ impl Selector<'_> {
                 )
                 .help("write `.init register value` or `.init memory+offset value`"));
         };
-        if let Some(memory) = self.surroundings.memory(name) {
+        if let Some(memory) = self.inputs.memory(name) {
             let (memory, name) = (memory.clone(), name.clone());
             return self.init_memory(directive, &memory, &name, rest, context);
         }
@@ -59,7 +59,7 @@ impl Selector<'_> {
         // An offset after a name refers to memory.
         let distance =
             { rest.first() }.is_some_and(|sign| sign.joined && (sign.is("+") || sign.is("-")));
-        if distance && self.find(name, None, Wanted::Register)?.is_none() {
+        if distance && self.find(name, None, NameSpace::Register)?.is_none() {
             return Err(SourcePlace::of(name)
                 .error(
                     codes::UNDEFINED_REGISTER,
@@ -77,7 +77,7 @@ impl Selector<'_> {
         if value.references.is_empty() {
             initial_value(constant::evaluate(&value.tokens, place)?, place)?;
         }
-        let register = match self.find(name, index, Wanted::Register)? {
+        let register = match self.find(name, index, NameSpace::Register)? {
             Some(Element::Register { read, write }) => {
                 let Some(variable) = read.or(write) else {
                     return Ok(());
@@ -179,8 +179,9 @@ fn distance(tokens: &[Token]) -> usize {
         let mut nesting = Nesting::default();
         let whole = first.is("(").then(|| {
             nesting.meet(first);
-            let close =
-                |token: &Token| nesting.meet(token) == Some(Met::Closed) && nesting.depth == 0;
+            let close = |token: &Token| {
+                nesting.meet(token) == Some(NestingEvent::Closed) && nesting.depth == 0
+            };
             rest.iter().position(close).map_or(rest.len(), |at| at + 1)
         });
         length += 2 + whole.unwrap_or(0);

@@ -13,7 +13,7 @@ use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{
     OperandValue, SignalId, SignalRef, SignalUse, SymbolReference, VariableId,
 };
-use crate::middle::scope::{Element, RegisterFile, Wanted, physical_label, physical_signal};
+use crate::middle::scope::{Element, NameSpace, RegisterFile, physical_label, physical_signal};
 use npsim_image::TransferDirection;
 use npsim_isa::physical_register;
 
@@ -114,7 +114,7 @@ impl Selector<'_> {
         access: OperandAccess,
     ) -> Result<Option<OperandValue>, Diagnostic> {
         let place = SourcePlace::of(name);
-        if let Some(element) = self.find(name, index, Wanted::Register)? {
+        if let Some(element) = self.find(name, index, NameSpace::Register)? {
             return match element {
                 Element::Signal(_) => Err(place
                     .error(
@@ -155,14 +155,14 @@ impl Selector<'_> {
                 format!("register `{}` is not declared", name.text),
             )
             .label("no such register in this scope");
-        match self.similar(&name.text, Wanted::Register) {
+        match self.similar(&name.text, NameSpace::Register) {
             Some(near) => {
                 let near = near.to_owned();
                 diagnostic
                     .help(format!("did you mean `{near}`?"))
                     .patch(place.span, near)
             }
-            None => of_project(diagnostic, &name.text)
+            None => with_project_note(diagnostic, &name.text)
                 .help(format!("declare it before: `.reg {}`", name.text)),
         }
     }
@@ -238,7 +238,7 @@ impl Selector<'_> {
         &mut self,
         name: &Token,
         index: Option<&[Token]>,
-        wanted: Wanted,
+        wanted: NameSpace,
     ) -> Result<Option<Element>, Diagnostic> {
         // The number may be part of the name of a transfer register.
         if !self.symbols.is_declared(self.scope, &name.text)
@@ -274,7 +274,7 @@ impl Selector<'_> {
             });
         }
         let signal = match form {
-            OperandForm::Name(name, index) => match self.find(name, index, Wanted::Signal)? {
+            OperandForm::Name(name, index) => match self.find(name, index, NameSpace::Signal)? {
                 Some(Element::Signal(id)) => SignalRef::Symbol(id),
                 Some(Element::Register { .. }) => {
                     return Err(place
@@ -314,7 +314,7 @@ impl Selector<'_> {
     ) -> Result<Option<(SignalId, bool)>, Diagnostic> {
         let found = self
             .symbols
-            .found_as(self.scope, &name.text, None, Wanted::Signal);
+            .found_as(self.scope, &name.text, None, NameSpace::Signal);
         let Some(entry) = found.map(|found| found.entry).filter(|entry| !entry.array) else {
             return Ok(None);
         };
@@ -347,7 +347,7 @@ impl Selector<'_> {
                 format!("signal `{}` is not declared", name.text),
             )
             .label("no such signal in this scope");
-        match self.similar(&name.text, Wanted::Signal) {
+        match self.similar(&name.text, NameSpace::Signal) {
             Some(near) => {
                 let near = near.to_owned();
                 diagnostic
@@ -409,7 +409,7 @@ impl Selector<'_> {
         name: &Token,
         index: Option<&[Token]>,
     ) -> Result<Option<Sides>, Diagnostic> {
-        match self.find(name, index, Wanted::Register)? {
+        match self.find(name, index, NameSpace::Register)? {
             Some(Element::Register { read, write }) => {
                 let transfer = [read, write]
                     .into_iter()
@@ -427,7 +427,7 @@ impl Selector<'_> {
 }
 
 /// Returns the variables of a name in a directive, restricted to one direction.
-pub fn directed(element: Element, direction: TransferDirection) -> Vec<VariableId> {
+pub fn variables_in_direction(element: Element, direction: TransferDirection) -> Vec<VariableId> {
     let Element::Register { read, write } = element else {
         return Vec::new();
     };
@@ -441,7 +441,7 @@ pub fn directed(element: Element, direction: TransferDirection) -> Vec<VariableI
 }
 
 /// Adds a note for names in capitals, which projects often define.
-pub(super) fn of_project(diagnostic: Diagnostic, name: &str) -> Diagnostic {
+pub(super) fn with_project_note(diagnostic: Diagnostic, name: &str) -> Diagnostic {
     let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(capital) {
         return diagnostic

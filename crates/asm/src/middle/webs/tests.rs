@@ -22,14 +22,14 @@ fn registers(text: &str, name: &str) -> BTreeSet<Operand> {
 const TWO_BANKS: &str = ".reg t x y\n.areg x 3\n.breg y 3\nimmed[x, 1]\nimmed[y, 2]\nimmed[t, 1]\nalu[x, x, +, t]\nimmed[t, 2]\nalu[y, y, +, t]\nlocal_csr_wr[0x10, x]\nlocal_csr_wr[0x10, y]\nctx_arb[kill]\n";
 
 #[test]
-fn separate_ranges_may_live_in_both_banks() {
+fn disjoint_live_ranges_may_use_different_banks() {
     let found = registers(TWO_BANKS, "t");
     let banks: BTreeSet<Option<Bank>> = found.iter().map(|operand| operand.bank()).collect();
     assert_eq!(banks.len(), 2, "{found:?}");
 }
 
 #[test]
-fn a_range_that_branches_join_stays_whole() {
+fn live_range_joined_by_branches_is_not_split() {
     let text = TWO_BANKS.replace("immed[t, 2]\n", "beq[past#]\nimmed[t, 2]\npast#:\n");
     let assembly = run(&text);
     assert!(
@@ -43,13 +43,13 @@ fn a_range_that_branches_join_stays_whole() {
 }
 
 #[test]
-fn register_that_is_changed_in_place_stays_one_web() {
+fn in_place_updates_stay_in_one_web() {
     let text = ".reg t\nimmed[t, 1]\nimmed_w1[t, 2]\nld_field[t, 0001, 5]\nlocal_csr_wr[0x10, t]\nctx_arb[kill]\n";
     assert_eq!(registers(text, "t").len(), 1);
 }
 
 #[test]
-fn the_loader_sets_the_range_that_is_read_first() {
+fn initial_value_goes_to_the_first_range_read() {
     let text = ".reg t u\n.init t 7\nlocal_csr_wr[0x10, t]\nimmed[u, 1]\nimmed[t, 2]\nalu[u, u, +, t]\nlocal_csr_wr[0x10, u]\nctx_arb[kill]\n";
     let image = run(text).image.unwrap();
     let written = npsim_isa::decode(image.words[0]).unwrap();

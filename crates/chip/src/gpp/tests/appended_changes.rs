@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn appended_changes_are_made_as_if_they_had_been_known(
+    fn appended_route_changes_act_like_planned_ones(
         period in prop_oneof![Just(500_u64), 100..2_000_u64],
         known in prop::option::of(1..250_000_u64),
         told in prop::collection::vec(any_change(), 1..30),
@@ -150,7 +150,7 @@ proptest! {
 }
 
 #[test]
-fn changes_that_cannot_be_appended_are_refused_and_change_nothing() {
+fn refused_route_changes_leave_the_table_unchanged() {
     let remove = |number| {
         let RoutePrefix { prefix, length } = route(number, 0).network();
         Change::Remove(RoutePrefix { prefix, length })

@@ -72,7 +72,7 @@ fn removed(prefix: u32, length: u8) -> Change {
 }
 
 #[test]
-fn a_change_is_there_with_the_last_of_its_writes() {
+fn route_change_takes_effect_with_its_last_write() {
     let changes = [(5000, Change::Add(route(0x0a01_0200, 24, 2)))];
     let mut bench = bench(4, &changes).unwrap();
     // The next hop, 32 times eight entries of a block, and then the entry that leads to it.
@@ -92,7 +92,7 @@ fn a_change_is_there_with_the_last_of_its_writes() {
 }
 
 #[test]
-fn a_block_is_used_again_after_the_grace_time() {
+fn route_block_is_reused_after_the_grace_time() {
     let there = |port| Change::Add(route(0x0a01_0200, 24, port));
     let gone = removed(0x0a01_0200, 24);
     let changes = [(100, there(2)), (100, gone), (100, there(2))];
@@ -124,7 +124,7 @@ fn a_block_is_used_again_after_the_grace_time() {
 }
 
 #[test]
-fn a_saved_task_goes_on_the_same_from_every_cycle() {
+fn route_task_resumes_identically_from_any_cycle() {
     let there = |port| Change::Add(route(0x0a01_0203, 32, port));
     let gone = removed(0x0a01_0203, 32);
     let wide = Change::Redirect(route(0, 0, 3));
@@ -166,7 +166,7 @@ fn a_saved_task_goes_on_the_same_from_every_cycle() {
 }
 
 #[test]
-fn impossible_changes_are_refused_before_the_start() {
+fn invalid_route_changes_are_refused_at_load() {
     let gone = removed(0x0a01_0200, 24);
     let there = Change::Add(route(0x0a01_0200, 24, 2));
     let text =

@@ -125,7 +125,7 @@ impl Buses {
             since: now,
             refused,
         });
-        self.one_more_waits(cluster, me);
+        self.count_queued(cluster, me);
         let state = &mut self.clusters[cluster];
         if state.posted {
             return None;
@@ -137,7 +137,7 @@ impl Buses {
         } else {
             state.posted = true;
             let free = state.command_free.max(now);
-            self.may_go(target, cluster, self.clock(free))
+            self.grant_cycle(target, cluster, self.clock(free))
         };
         Some((cluster, at))
     }
@@ -148,7 +148,7 @@ impl Buses {
     pub(crate) fn release(&mut self, target: CommandTarget) -> bool {
         let at = target.index();
         self.waiting[at] = self.waiting[at].saturating_sub(1);
-        self.see_room(target);
+        self.update_room(target);
         self.held != 0
     }
 
@@ -166,7 +166,7 @@ impl Buses {
         // clock would get every place, and the other would starve.
         if self.promised[at].is_none() && count > 1 && self.wants(first, target) {
             self.promised[at] = Some(first as u8);
-            self.see_room(target);
+            self.update_room(target);
         }
         // A cluster that the chip lacks holds no commands.
         (0..CLUSTERS)
@@ -210,7 +210,7 @@ impl Buses {
 
     /// Recomputes the free places of a target that are not promised to a cluster.
     #[inline]
-    pub(super) fn see_room(&mut self, target: CommandTarget) {
+    pub(super) fn update_room(&mut self, target: CommandTarget) {
         let at = target.index();
         let depth = self.inlets.depth(target);
         // A promised place is reserved for one cluster.
@@ -221,7 +221,7 @@ impl Buses {
     }
 
     /// Recomputes the cycle from which nothing in a cluster blocks a command.
-    pub(super) fn see_cluster(&mut self, cluster: usize) {
+    pub(super) fn update_cluster(&mut self, cluster: usize) {
         let state = &mut self.clusters[cluster % CLUSTERS];
         state.open_from = if state.posted || state.held != 0 || self.is_uneven || self.is_watched {
             Cycle::MAX
@@ -266,14 +266,19 @@ impl Buses {
     }
 
     /// Records that the posted arbitration has come.
-    pub(crate) fn arbitration_came(&mut self, cluster: usize) {
+    pub(crate) fn clear_posted_arbitration(&mut self, cluster: usize) {
         self.clusters[cluster % CLUSTERS].posted = false;
     }
 
     /// The cycle at which a command may go to a target that has room for it, given the first clock
     /// in which the cluster's bus is free.
     #[inline]
-    pub(super) fn may_go(&self, target: CommandTarget, cluster: usize, soonest: Cycle) -> Cycle {
+    pub(super) fn grant_cycle(
+        &self,
+        target: CommandTarget,
+        cluster: usize,
+        soonest: Cycle,
+    ) -> Cycle {
         if self.may_share(target, cluster, soonest) {
             soonest
         } else {
@@ -293,7 +298,7 @@ impl Buses {
         let mut at = Cycle::MAX;
         for (_, held) in self.firsts(cluster, state.holds) {
             if self.has_room(held.target, cluster) {
-                at = at.min(self.may_go(held.target, cluster, soonest));
+                at = at.min(self.grant_cycle(held.target, cluster, soonest));
                 if at == soonest {
                     break;
                 }
@@ -363,7 +368,7 @@ impl Buses {
         let fifo = &mut self.fifos[me];
         fifo.first = fifo.behind.pop_front();
         let (is_empty, stalls) = (fifo.first.is_none(), fifo.stalled.is_some());
-        self.one_less_waits(cluster, place, is_empty);
+        self.count_dequeued(cluster, place, is_empty);
         if held.refused {
             self.pressure[held.target.index()].held += slot - held.since;
         }
@@ -408,9 +413,9 @@ impl Buses {
             self.shared_promised = None;
         }
         let end = self.book(times, cluster, target);
-        self.see_room(target);
+        self.update_room(target);
         // No arbitration is posted now.
-        self.see_cluster(cluster);
+        self.update_cluster(cluster);
         note(Bus::Command(cluster as u8), end, self.bus_cycle, trace);
         times.0 + self.issue_to_inlet
     }
@@ -424,7 +429,7 @@ impl Buses {
         cluster.command_free = end;
         cluster.command.busy += self.bus_cycle;
         cluster.command.waiting += granted - now;
-        self.see_cluster(0);
+        self.update_cluster(0);
         note(Bus::Command(0), end, self.bus_cycle, trace);
         granted - now
     }

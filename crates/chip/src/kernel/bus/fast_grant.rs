@@ -56,14 +56,17 @@ impl Buses {
         }
         fifo.first = Some(*held);
         self.waits += 1;
-        self.one_more_waits(cluster, usize::from(me));
+        self.count_queued(cluster, usize::from(me));
         let state = &mut self.clusters[cluster % CLUSTERS];
         if state.posted {
             return Some((cluster, None));
         }
         state.posted = true;
         let soonest = (state.command_free + self.rest_of_clock) & self.clocks;
-        Some((cluster, Some(self.may_go(held.target, cluster, soonest))))
+        Some((
+            cluster,
+            Some(self.grant_cycle(held.target, cluster, soonest)),
+        ))
     }
 
     /// Grants the bus to the queued command of a cluster whose microengine's turn it is, if the
@@ -93,7 +96,7 @@ impl Buses {
         }
         let end = self.book((slot, held.since), cluster, held.target);
         self.fifos.get_mut(me)?.first = None;
-        self.one_less_waits(cluster, place as usize, true);
+        self.count_dequeued(cluster, place as usize, true);
         let state = &mut self.clusters[cluster % CLUSTERS];
         if state.held == 0 {
             state.open_from = end;
@@ -104,7 +107,7 @@ impl Buses {
     /// Counts a command that has entered the FIFO of a microengine of a cluster.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of issuing a command.
-    pub(super) fn one_more_waits(&mut self, cluster: usize, me: usize) {
+    pub(super) fn count_queued(&mut self, cluster: usize, me: usize) {
         let place = me - cluster * usize::from(self.per_cluster);
         self.held += 1;
         let state = &mut self.clusters[cluster % CLUSTERS];
@@ -118,7 +121,7 @@ impl Buses {
     /// may now be empty; the next microengine has its turn.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of arbitration.
-    pub(super) fn one_less_waits(&mut self, cluster: usize, place: usize, is_empty: bool) {
+    pub(super) fn count_dequeued(&mut self, cluster: usize, place: usize, is_empty: bool) {
         self.held -= 1;
         let state = &mut self.clusters[cluster % CLUSTERS];
         state.holds &= !(u16::from(is_empty) << (place & 15));

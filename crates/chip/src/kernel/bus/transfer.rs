@@ -48,7 +48,7 @@ impl Buses {
         // requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
         if way == BusDirection::Push {
-            self.see_push(end);
+            self.note_push_end(end);
         }
         if let Some(trace) = trace {
             let cluster = self.cluster_of(me);
@@ -65,7 +65,7 @@ impl Buses {
 
     /// Records that a push bus is booked until a cycle.
     #[inline]
-    fn see_push(&mut self, end: Cycle) {
+    fn note_push_end(&mut self, end: Cycle) {
         if end > self.last_push {
             self.last_push = end;
         }

@@ -40,7 +40,7 @@ impl EventQueue {
             if self.far.len() == before {
                 return;
             }
-            self.see_far();
+            self.update_far();
         }
         if time == self.next {
             self.next = self.find_next();

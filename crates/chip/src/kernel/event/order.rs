@@ -7,7 +7,7 @@ use super::{Event, EventQueue, NEVER};
 use crate::Cycle;
 
 /// More events than the fullest chip has; the wheel can link no more than twice as many.
-const MOST: usize = 1 << 15;
+const MAX_EVENTS: usize = 1 << 15;
 
 /// The data from which a queue is rebuilt.
 #[derive(Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl Serialize for EventQueue {
 impl<'de> Deserialize<'de> for EventQueue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let pending = PendingEvents::deserialize(deserializer)?;
-        if pending.events.len() > MOST {
+        if pending.events.len() > MAX_EVENTS {
             return Err(de::Error::custom("more events than a chip has"));
         }
         let mut queue = Self {
@@ -75,7 +75,7 @@ mod tests {
     use crate::kernel::event::{Event, SPAN};
 
     #[test]
-    fn saved_events_come_in_their_order() {
+    fn saved_event_queue_keeps_its_order() {
         let mut queue = EventQueue::default();
         for step in 0..200u64 {
             queue.post(step * 37 % 4000, Event::Gpp(step as u16));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn more_events_than_a_chip_has_are_refused() {
+    fn saved_queue_with_too_many_events_is_refused() {
         let saved = |count| {
             // Only a few per cycle, since each is appended at the end of a list.
             let events = (0..count as u64)
@@ -108,12 +108,15 @@ mod tests {
             let pending = super::PendingEvents { base: 10, events };
             postcard::from_bytes::<EventQueue>(&postcard::to_allocvec(&pending).unwrap())
         };
-        assert_eq!(saved(super::MOST).map(|it| it.len()), Ok(super::MOST));
-        assert!(saved(super::MOST + 1).is_err());
+        assert_eq!(
+            saved(super::MAX_EVENTS).map(|it| it.len()),
+            Ok(super::MAX_EVENTS)
+        );
+        assert!(saved(super::MAX_EVENTS + 1).is_err());
     }
 
     #[test]
-    fn an_event_of_the_past_is_refused() {
+    fn saved_event_in_the_past_is_refused() {
         let pending = super::PendingEvents {
             base: 10,
             events: vec![(9, Event::Gpp(0))],

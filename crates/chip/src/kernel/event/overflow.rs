@@ -6,7 +6,7 @@ impl EventQueue {
     /// Puts an event into a non-empty queue.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Callers pass a constant queue.
-    pub(super) fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
+    pub(super) fn append_to_nonempty(&mut self, bucket: usize, queue: usize, event: Event) {
         if queue >= TRIPLES {
             return self.append_in_place(bucket, queue, event);
         }

@@ -65,7 +65,7 @@ fn event(kind: u8, number: u32) -> Event {
 
 proptest! {
     #[test]
-    fn the_wheel_gives_the_order_by_definition(
+    fn event_wheel_matches_a_naive_queue(
         steps in prop::collection::vec((any::<u8>(), prop_oneof![0u64..4, 0u64..300, Just(5), SPAN as u64 - 200..SPAN as u64 + 200, 0u64..100_000], any::<bool>()), 1..400)
     ) {
         let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
@@ -102,7 +102,7 @@ proptest! {
 }
 
 #[test]
-fn ranks_order_one_cycle() {
+fn events_of_one_cycle_are_ordered_by_rank() {
     let mut queue = EventQueue::default();
     queue.post(5, Event::Microengine(1));
     queue.post(5, Event::Microengine(0));
@@ -126,7 +126,7 @@ fn ranks_order_one_cycle() {
 }
 
 #[test]
-fn a_far_event_keeps_its_place_beside_later_near_ones() {
+fn far_event_keeps_its_order_among_later_near_events() {
     let mut queue = EventQueue::default();
     queue.post(9000, Event::Arrive(CommandId(1)));
     queue.post(8500, Event::Arrive(CommandId(0)));
@@ -140,7 +140,7 @@ fn a_far_event_keeps_its_place_beside_later_near_ones() {
 }
 
 #[test]
-fn overflow_of_one_queue_does_not_touch_another() {
+fn overflow_of_one_event_queue_leaves_others_unchanged() {
     let mut queue = EventQueue::default();
     let signal = |number| event(6, number);
     for number in 0..5 {

@@ -15,12 +15,12 @@ use crate::kernel::port_io::PacketTag;
 
 /// Number of slots; a power of two. FIFOs, inlets and queues of the largest chip hold less than
 /// half as many commands, and threads that wait for frames have one each.
-pub(super) const MOST: usize = 1024;
+pub(super) const MAX_IN_FLIGHT: usize = 1024;
 
 /// All slots that were ever in use at one time, and room for more.
 #[derive(Clone, Debug)]
 pub(super) struct Flights {
-    all: Box<[InFlight; MOST]>,
+    all: Box<[InFlight; MAX_IN_FLIGHT]>,
     count: usize,
 }
 
@@ -34,7 +34,9 @@ impl Default for Flights {
             unit_scratch: 0,
             tag: PacketTag::default(),
         };
-        let all = vec![blank; MOST].try_into().expect("one for each place");
+        let all = vec![blank; MAX_IN_FLIGHT]
+            .try_into()
+            .expect("one for each place");
         Self { all, count: 0 }
     }
 }
@@ -52,7 +54,7 @@ impl Flights {
 
     /// Whether no slot can be added.
     pub fn is_full(&self) -> bool {
-        self.count == MOST
+        self.count == MAX_IN_FLIGHT
     }
 
     /// Adds a slot; `None` if there is no room for it.
@@ -71,7 +73,7 @@ impl Index<CommandId> for Flights {
     #[inline(always)]
     #[allow(clippy::inline_always)] // A single address computation.
     fn index(&self, slot: CommandId) -> &InFlight {
-        &self.all[slot.0 as usize % MOST]
+        &self.all[slot.0 as usize % MAX_IN_FLIGHT]
     }
 }
 
@@ -79,7 +81,7 @@ impl IndexMut<CommandId> for Flights {
     #[inline(always)]
     #[allow(clippy::inline_always)] // A single address computation.
     fn index_mut(&mut self, slot: CommandId) -> &mut InFlight {
-        &mut self.all[slot.0 as usize % MOST]
+        &mut self.all[slot.0 as usize % MAX_IN_FLIGHT]
     }
 }
 
@@ -92,7 +94,7 @@ impl Serialize for Flights {
 impl<'de> Deserialize<'de> for Flights {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let all = Vec::<InFlight>::deserialize(deserializer)?;
-        if all.len() > MOST {
+        if all.len() > MAX_IN_FLIGHT {
             return Err(de::Error::custom("more commands in flight than a chip has"));
         }
         let mut flights = Self {
@@ -114,16 +116,16 @@ mod tests {
     use npsim_profile::Profile;
 
     #[test]
-    fn more_commands_than_there_is_room_for_are_a_fault() {
+    fn too_many_commands_in_flight_is_a_fault() {
         let mut fabric = Fabric::new(Profile::load("ixp2800").unwrap(), Units::inlets);
         let command = BusCommand::blank(CommandOp::SramRead, TransferKind::S);
-        for _ in 0..MOST {
+        for _ in 0..MAX_IN_FLIGHT {
             fabric.open(command);
         }
         assert_eq!(fabric.checks.fault(), None);
         fabric.open(command);
         let fault = fabric.checks.fault().unwrap();
         assert_eq!(fault.message, "more than 1024 commands are in flight");
-        assert_eq!(fabric.in_flight(), MOST);
+        assert_eq!(fabric.in_flight(), MAX_IN_FLIGHT);
     }
 }

@@ -1,6 +1,6 @@
 //! Issue of commands: from the instruction until the command bus takes them to their unit.
 
-use super::flights::MOST;
+use super::flights::MAX_IN_FLIGHT;
 use super::{BusCommand, CommandId, Fabric, Issue, UNSOLICITED};
 use crate::Cycle;
 use crate::kernel::bus::{Admission, HeldCommand};
@@ -103,7 +103,7 @@ impl Fabric {
         let admission = self.buses.admit(now, me, target, &mut self.trace);
         let slot = self.place(command, address, now);
         if self.trace.wants(TraceEventKind::Command) {
-            self.tell_command(now, slot);
+            self.trace_command(now, slot);
         }
         match admission {
             Admission::Arrives(arrival) => self.events.post(arrival, Event::Arrive(slot)),
@@ -118,7 +118,7 @@ impl Fabric {
 
     #[cold]
     #[inline(never)]
-    fn tell_command(&mut self, now: Cycle, slot: CommandId) {
+    fn trace_command(&mut self, now: Cycle, slot: CommandId) {
         let command = self.flight(slot).command;
         self.trace
             .record(now, || TraceEvent::Command { slot, command });
@@ -149,7 +149,7 @@ impl Fabric {
         self.flights.grow().unwrap_or_else(|| {
             // The run ends here, so it does not matter which slot the command shares.
             self.no_room(self.now, None);
-            CommandId(MOST as u32 - 1)
+            CommandId(MAX_IN_FLIGHT as u32 - 1)
         })
     }
 
@@ -164,7 +164,7 @@ impl Fabric {
             me: command.map(|it| it.me),
             context: command.map(|it| it.context),
             pc: command.map(|it| it.pc),
-            message: format!("more than {MOST} commands are in flight"),
+            message: format!("more than {MAX_IN_FLIGHT} commands are in flight"),
             notes: Vec::new(),
             help: Some(
                 "shorten the queues of the chip profile (`inlet_depth`, `fifo_depth`, `command_fifo_depth`)"
@@ -179,13 +179,13 @@ impl Fabric {
     #[inline]
     pub fn release(&mut self, target: CommandTarget) {
         if self.buses.release(target) {
-            self.go_on(target);
+            self.arbitrate_in_turn(target);
         }
     }
 
     /// Lets the clusters arbitrate in turn after a target has taken a command.
     #[inline(never)]
-    fn go_on(&mut self, target: CommandTarget) {
+    fn arbitrate_in_turn(&mut self, target: CommandTarget) {
         // Kept separate, so that nothing has to be saved if no cluster can arbitrate.
         if let Some(first) = self.buses.promise(target) {
             self.arbitrate_all(first);
@@ -213,7 +213,7 @@ impl Fabric {
 
     /// Arbitrates among the commands that wait for a cluster's bus.
     pub fn command_bus(&mut self, cluster: u8) {
-        self.buses.arbitration_came(cluster as usize);
+        self.buses.clear_posted_arbitration(cluster as usize);
         self.arbitrate(cluster as usize);
     }
 

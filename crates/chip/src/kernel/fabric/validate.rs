@@ -15,7 +15,7 @@ const TRANSFERS: u8 = 128;
 
 impl Fabric {
     /// Whether everything pending or in flight fits a chip like that of `other`.
-    pub(crate) fn is_sound_beside(&self, other: &Self) -> bool {
+    pub(crate) fn is_consistent_with(&self, other: &Self) -> bool {
         let microengines = other.nn_rings.len();
         self.nn_rings.len() == microengines
             && self.buffers.as_ref().map(Buffers::count)
@@ -85,9 +85,9 @@ mod tests {
     use npsim_profile::Profile;
 
     #[test]
-    fn references_to_missing_parts_are_found() {
+    fn dangling_references_in_a_snapshot_are_detected() {
         let whole = Fabric::new(Profile::load("ixp2400").unwrap(), Units::inlets);
-        assert!(whole.is_sound_beside(&whole));
+        assert!(whole.is_consistent_with(&whole));
         let wrong: [fn(&mut Fabric); 9] = [
             |fabric| fabric.events.post(5, Event::Ready(CommandId(0))),
             |fabric| fabric.events.post(5000, Event::Microengine(8)),
@@ -107,11 +107,11 @@ mod tests {
         for (number, wrong) in wrong.into_iter().enumerate() {
             let mut fabric = whole.clone();
             wrong(&mut fabric);
-            assert!(!fabric.is_sound_beside(&whole), "{number}");
+            assert!(!fabric.is_consistent_with(&whole), "{number}");
         }
         let mut fabric = whole.clone();
         fabric.events.post(5000, Event::Microengine(7));
         fabric.events.post(5, Event::CommandBus(1));
-        assert!(fabric.is_sound_beside(&whole));
+        assert!(fabric.is_consistent_with(&whole));
     }
 }

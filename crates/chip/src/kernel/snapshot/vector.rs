@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_say_what_numbers_are_occur() {
+    fn number_class_names_occur_in_the_state() {
         let profile = Profile::load("ixp2400").unwrap();
         let gpp = Gpp::new(&profile, &BootPlan::default());
         let units = Units::new(&profile, &MediaSetup::default());

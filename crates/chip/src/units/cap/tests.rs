@@ -111,7 +111,7 @@ impl Bench {
 }
 
 #[test]
-fn an_interthread_signal_reaches_another_microengine_in_its_time() {
+fn interthread_signal_reaches_another_microengine_after_its_latency() {
     let mut bench = Bench::new();
     // Cluster 1, microengine 2 of it, context 6, signal 9.
     bench.fast_write(cap_csr::INTERTHREAD_SIGNAL, 0x12 << 7 | 6 << 4 | 9);
@@ -147,7 +147,7 @@ fn interrupts_name_the_issuing_thread() {
 }
 
 #[test]
-fn messages_clear_when_read() {
+fn thread_messages_clear_on_read() {
     let mut bench = Bench::new();
     let command = Bench::command(
         CommandOp::CapWrite,
@@ -171,7 +171,7 @@ fn messages_clear_when_read() {
 }
 
 #[test]
-fn ring_and_hash_registers_reach_their_units() {
+fn cap_forwards_ring_and_hash_registers() {
     let mut bench = Bench::new();
     let base = u32::from(cap_csr::SCRATCH_RING_BASE_0) + 0x20;
     bench.run(Bench::command(CommandOp::CapWrite, base, 1), &[0x4400_0400]);
@@ -189,7 +189,7 @@ fn ring_and_hash_registers_reach_their_units() {
 }
 
 #[test]
-fn the_reflector_joins_transfer_registers() {
+fn reflector_moves_transfer_registers_between_microengines() {
     let mut bench = Bench::new();
     // Microengine number 0x11 (index 5's neighbour below is 4), register 70.
     let address = 0x10 << 10 | 70 << 2;
@@ -249,7 +249,7 @@ fn missing_registers_are_named_in_the_fault() {
 }
 
 #[test]
-fn an_idle_read_takes_what_the_profile_says() {
+fn idle_cap_read_takes_the_profile_latency() {
     let mut bench = Bench::new();
     assert_eq!(
         bench.read(cap_csr::PRODUCT_ID),

@@ -345,7 +345,7 @@ impl Channel {
     /// Handles the arrival of the data of a command that lies entirely in this channel and has left
     /// the inlet.
     #[inline]
-    pub fn whole_data_is_there(&mut self, slot: CommandId, address: u32, now: Cycle) {
+    pub fn whole_data_arrived(&mut self, slot: CommandId, address: u32, now: Cycle) {
         let bank = self.bank_of(address);
         let mut parts = self.banks[bank].fifo.iter_mut().enumerate();
         if let Some((at, part)) = parts.find(|(_, part)| part.slot == slot) {
@@ -356,7 +356,7 @@ impl Channel {
     }
 
     /// Handles the arrival of a command's data. Returns true if a part of the command is here.
-    pub(crate) fn data_is_there(&mut self, slot: CommandId, now: Cycle) -> bool {
+    pub(crate) fn data_arrived(&mut self, slot: CommandId, now: Cycle) -> bool {
         let mut found = false;
         let mut set = |parts: &mut dyn Iterator<Item = &mut BankRequest>| {
             for part in parts.filter(|part| part.slot == slot) {
@@ -387,7 +387,7 @@ impl Channel {
     }
 
     /// Notes that a scheduled turn has come.
-    pub(crate) fn turn_came(&mut self, now: Cycle) {
+    pub(crate) fn clear_turn(&mut self, now: Cycle) {
         if self.turn_at <= now {
             self.turn_at = Cycle::MAX;
         }

@@ -1,6 +1,6 @@
 //! Accesses of the general-purpose core to DRAM.
 
-use super::{Dram, TAG_BLOCK, tell_pins};
+use super::{Dram, TAG_BLOCK, trace_pins};
 use crate::Cycle;
 use crate::kernel::fabric::{Fabric, TransferKind};
 use crate::kernel::port_io::PacketTag;
@@ -45,7 +45,7 @@ impl Dram {
         );
         let now = fabric.now + waited;
         let (at_bank, pins) = self.channels[channel].core_access(local, bytes, write, now);
-        tell_pins(Self::target(channel as u8), pins, fabric);
+        trace_pins(Self::target(channel as u8), pins, fabric);
         waited + at_bank
     }
 }

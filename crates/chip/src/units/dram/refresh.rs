@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_of_banks_take_turns() {
+    fn bank_sets_are_refreshed_in_turn() {
         let expected = [1000, 2000, 3000, 4000, 5000].map(|at| (at, vec![at as usize / 1000 - 1]));
         let mut expected = expected.to_vec();
         expected[4].1 = vec![0];
@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn all_banks_are_refreshed_at_a_time_whatever_the_size_of_a_set() {
+    fn all_bank_refresh_ignores_the_set_size() {
         let expected = [1000, 2000].map(|at| (at, vec![0, 1, 2, 3]));
         assert_eq!(refreshes("all-bank", 2500), expected);
     }
 
     #[test]
-    fn refreshes_that_were_missed_are_counted_and_the_last_blocks_its_banks() {
+    fn missed_refreshes_are_counted_and_only_the_last_blocks() {
         let profile = Profile::load("ixp2400").unwrap();
         let profile = { profile.with("dram", "refresh_banks", 1) }
             .and_then(|it| it.with("dram", "refresh_interval", 1000))

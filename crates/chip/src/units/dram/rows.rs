@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_row_is_hit_at_once_and_closed_for_another() {
+    fn open_row_hits_at_once_and_closes_for_another_row() {
         let (timing, mut row) = (timing("open"), OpenRow::default());
         assert_eq!(row.begin(5, 100, &timing), 100 + 12 + 10);
         row.end(false, 130, &timing);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_closes_is_hit_by_nothing() {
+    fn closed_page_policy_never_hits() {
         let (timing, mut row) = (timing("closed"), OpenRow::default());
         assert_eq!(row.begin(5, 100, &timing), 122);
         row.end(false, 130, &timing);

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_tells_how_full_it_is_by_the_boards_marks() {
+    fn port_fifo_status_follows_the_boards_watermarks() {
         let parameters = MediaParameters::new(&Profile::load_board("ixp2800-6g").unwrap());
         let ports = [0, 1023, 1024, 3072, 3073, 4096].map(filled);
         let calendar = Calendar::new(&parameters, ports.len());
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ports_of_the_calendar_have_a_status() {
+    fn only_ports_in_the_calendar_have_a_status() {
         let parameters = MediaParameters::new(&Profile::load("ixp2800").unwrap());
         let ports = [filled(0), filled(0)];
         let mut calendar = Calendar::new(&parameters, 2);

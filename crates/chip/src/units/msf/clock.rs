@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edge_leads_back_to_itself() {
+    fn edge_and_cycle_conversions_are_consistent() {
         for (me, other) in [
             (600, 104),
             (600, 125),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_does_not_add_up() {
+    fn clock_rounding_does_not_accumulate() {
         let clock = ClockRatio::new(600, 104);
         assert_eq!(clock.ratio(), (75, 13));
         assert_eq!(clock.cycle(13 * 1000), 75_000);

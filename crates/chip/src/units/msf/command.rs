@@ -102,7 +102,7 @@ impl Msf {
                 continue;
             };
             match self.transmit.set_valid(element, [pair[0], pair[1]], fabric) {
-                Ok(()) => self.tell_tbuf_valid(element, slot, fabric),
+                Ok(()) => self.trace_tbuf_valid(element, slot, fabric),
                 Err(refusal) => {
                     let help = refusal.help.to_owned();
                     fabric.fault(slot, None, refusal.message, Some(help));
@@ -261,7 +261,7 @@ impl Msf {
             Ok(waiter) => {
                 let command = &fabric.flight(slot).command;
                 if !waiter.claimed_by_issuer(command) {
-                    registers.give_away(waiter.me, waiter.absolute_register(), 2);
+                    registers.release_registers(waiter.me, waiter.absolute_register(), 2);
                 }
                 self.receive.lists_others |=
                     (command.me, command.context) != (waiter.me, waiter.context);
@@ -307,7 +307,7 @@ impl Msf {
         self.last_activity = fabric.now;
         match self.receive.rbuf.release(element) {
             Ok(()) => {
-                self.tell_rbuf_freed(element, slot, fabric);
+                self.trace_rbuf_freed(element, slot, fabric);
                 // An mpacket may have been waiting for the element.
                 self.receive.arbitrate(&self.ports, fabric);
             }

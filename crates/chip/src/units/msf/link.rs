@@ -79,7 +79,7 @@ mod tests {
     const MHZ: u64 = 1_000_000;
 
     #[test]
-    fn spi3_takes_sixteen_words_and_its_overhead_for_64_bytes() {
+    fn spi3_transfer_time_includes_the_overhead() {
         let mut link = Link::new(MediaBus::Spi3, 600 * MHZ, 104 * MHZ, 4, 2);
         // Eighteen clocks of 104 MHz are 103.8 cycles of 600 MHz.
         assert_eq!(link.book(64, 0), 104);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn spi4_takes_a_control_word_and_both_edges_of_the_clock() {
+    fn spi4_transfer_time_counts_control_word_and_both_clock_edges() {
         let mut link = Link::new(MediaBus::Spi4, 1400 * MHZ, 500 * MHZ, 4, 0);
         // 33 transfers of a nanosecond: 46.2 cycles of 1.4 GHz.
         assert_eq!(link.book(64, 0), 47);

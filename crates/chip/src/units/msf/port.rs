@@ -166,11 +166,11 @@ impl Port {
     pub(super) fn complete_saved(&mut self, element_bytes: u16) {
         let left = |it: &Incoming| it.arrival.bytes.len().saturating_sub(it.moved) as u64;
         self.backlog = self.incoming.iter().map(left).sum();
-        self.see_first(element_bytes);
+        self.update_available(element_bytes);
     }
 
     /// Updates `available` after the first frame has changed or moved on.
-    fn see_first(&mut self, element_bytes: u16) {
+    fn update_available(&mut self, element_bytes: u16) {
         let first = self.incoming.front();
         self.available = first.map_or(Cycle::MAX, |frame| frame.available(element_bytes));
     }
@@ -198,7 +198,7 @@ impl Port {
         self.backlog += arrival.bytes.len() as u64;
         self.incoming.push_back(Incoming { arrival, moved: 0 });
         if self.incoming.len() == 1 {
-            self.see_first(element_bytes);
+            self.update_available(element_bytes);
         }
     }
 
@@ -214,7 +214,7 @@ impl Port {
             self.incoming.pop_front();
             self.counts.delivered_frames += 1;
         }
-        self.see_first(element_bytes);
+        self.update_available(element_bytes);
     }
 
     /// Number of frames given to the MAC that have not left.
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn shortest_frames_take_672_nanoseconds_each() {
+    fn shortest_frames_leave_every_672_nanoseconds() {
         let mut port = port(1_000_000_000);
         assert_eq!(
             give(&mut port, 60, 10),
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gap_is_kept_when_the_next_frame_comes_at_once() {
+    fn interframe_gap_is_kept_before_an_immediate_frame() {
         let mut port = port(1_000_000_000);
         let end = give(&mut port, 100, 0).unwrap();
         let (_, _, frame) = port.left().unwrap();
@@ -422,14 +422,14 @@ mod tests {
     }
 
     #[test]
-    fn short_frames_are_padded() {
+    fn short_frames_are_padded_to_minimum_size() {
         let mut port = port(1_000_000_000);
         give(&mut port, 14, 0);
         assert_eq!(port.left().unwrap().2.bytes.len(), 60);
     }
 
     #[test]
-    fn room_comes_as_bytes_leave() {
+    fn fifo_space_frees_as_bytes_are_sent() {
         let mut port = port(1_000_000_000);
         for _ in 0..4 {
             give(&mut port, 1000, 0);
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn mpackets_are_there_when_their_last_byte_is() {
+    fn mpacket_is_available_once_its_last_byte_arrives() {
         let arrival = Arrival {
             start: 1000,
             end: 1000 + 346,

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn spi4_counts_elements_in_units_of_64_bytes_and_has_eight_bits_of_port() {
+    fn spi4_status_uses_64_byte_units_and_eight_port_bits() {
         let mut rbuf = rbuf("ixp2800", 256, &[]);
         let elements = [rbuf.allocate(), rbuf.allocate()];
         assert_eq!(elements, [Some(0), Some(1)]);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn spi3_counts_elements_of_their_size() {
+    fn spi3_numbers_elements_by_element_size() {
         let rbuf = rbuf("ixp2400", 256, &[]);
         assert_eq!(rbuf.number_of(31), 31);
         assert_eq!(rbuf.element_of(31), Some(31));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn status_words_have_the_layout_of_the_chip() {
+    fn receive_status_words_match_the_hardware_layout() {
         let mut rbuf = rbuf("ixp2400", 64, &[]);
         let element = rbuf.allocate().unwrap();
         assert_eq!(element, 0);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn two_hundred_and_fifty_six_bytes_are_counted_as_zero() {
+    fn byte_count_of_256_is_encoded_as_zero() {
         let mut rbuf = rbuf("ixp2400", 256, &[0]);
         let element = rbuf.allocate().unwrap();
         rbuf.close(element, &[0xff; 256], 0, true, true, PacketTag::new(0, 9));
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_used_in_the_order_they_were_freed() {
+    fn rbuf_elements_are_reused_in_the_order_freed() {
         let mut rbuf = rbuf("ixp2400", 256, &[]);
         for _ in 0..32 {
             let element = rbuf.allocate().unwrap();
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_of_byte_pairs_is_that_of_all_lengths_and_contents() {
+    fn checksum_matches_a_naive_sum_for_every_length() {
         for length in 1..=64usize {
             for step in [0, 1, 0x35, 0xff] {
                 let bytes: Vec<u8> = (0..length).map(|at| (at * step + step) as u8).collect();
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_is_freed_once() {
+    fn freeing_an_rbuf_element_twice_is_refused() {
         let mut rbuf = rbuf("ixp2400", 64, &[0, 9]);
         assert_eq!(rbuf.free(), 126);
         assert_eq!(rbuf.release(1), Err(ElementHolder::Pool));

@@ -208,7 +208,7 @@ impl Receive {
         });
         let Some(port) = ports.get_mut(arrival.port as usize) else {
             self.no_such_port += 1;
-            tell_dropped(&arrival, MediaDrop::NoSuchPort, fabric);
+            trace_dropped(&arrival, MediaDrop::NoSuchPort, fabric);
             lines.dropped(
                 now,
                 arrival.port,
@@ -234,7 +234,7 @@ impl Receive {
             } else {
                 MediaDrop::ReceiveBusBehind
             };
-            tell_dropped(&arrival, reason, fabric);
+            trace_dropped(&arrival, reason, fabric);
             lines.dropped(now, arrival.port, Some(arrival.frame), reason);
             return;
         }
@@ -389,7 +389,7 @@ impl Receive {
             };
             self.handed += 1;
             if let Some(buffers) = &mut fabric.buffers {
-                buffers.packets_come();
+                buffers.packet_handed_over();
             }
             let frame = self.rbuf.elements()[usize::from(element)].frame;
             fabric.trace.record(fabric.now, || TraceEvent::Rbuf {
@@ -453,7 +453,7 @@ impl Receive {
 }
 
 /// Reports to observers that an arrival was dropped.
-fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
+fn trace_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
     fabric.trace.record(fabric.now, || TraceEvent::Dropped {
         port: arrival.port,
         frame: Some(arrival.frame),

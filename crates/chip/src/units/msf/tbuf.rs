@@ -390,7 +390,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn payload_starts_on_the_quadword_after_the_prepended_part() {
+    fn payload_starts_at_the_quadword_after_the_prepend() {
         assert_eq!(ControlWord(0).payload_start(), 0);
         assert_eq!(ControlWord(1 << 16).payload_start(), 8);
         assert_eq!(ControlWord(3 << 21 | 5 << 16 | 2 << 13).payload_start(), 10);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn prepended_part_and_payload_leave_without_the_gap() {
+    fn prepend_and_payload_are_sent_without_the_gap() {
         let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
         let words: Vec<u32> = (0..16)
             .map(|i| u32::from_be_bytes([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]))
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn control_words_that_leave_the_element_are_refused() {
+    fn control_words_exceeding_the_element_are_refused() {
         let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
         let text = tbuf
             .set_valid(3, [64 << 24 | 1 << 13, 0], 0)
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_part_of_a_frame_may_be_odd_on_spi4() {
+    fn only_the_last_mpacket_of_an_spi4_frame_may_be_partial() {
         let mut tbuf = Tbuf::new(MediaBus::Spi4, 8192, 64);
         let refusal = tbuf.set_valid(0, [60 << 24 | 0x200, 0], 0).unwrap_err();
         assert!(
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sequence_counts_modulo_256_and_tells_idleness() {
+    fn sequence_counts_modulo_256_and_reports_idle() {
         let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 64);
         assert_eq!(tbuf.sequence(), 0x8000_0000);
         for round in 0..300 {

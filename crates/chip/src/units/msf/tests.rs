@@ -57,7 +57,7 @@ struct Mpacket {
 struct NoRegisters;
 
 impl TransferRegisters for NoRegisters {
-    fn give_away(&mut self, _: u8, _: u8, _: u8) {}
+    fn release_registers(&mut self, _: u8, _: u8, _: u8) {}
 }
 
 struct Bench {

@@ -9,24 +9,24 @@ use crate::kernel::trace_event::{RbufStep, TbufStep, TraceEvent};
 impl Msf {
     /// Reports that a command has freed an element.
     #[inline]
-    pub(super) fn tell_rbuf_freed(&self, element: u8, slot: CommandId, fabric: &mut Fabric) {
+    pub(super) fn trace_rbuf_freed(&self, element: u8, slot: CommandId, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
-            self.tell_rbuf_freed_now(element, slot, fabric);
+            self.trace_rbuf_freed_now(element, slot, fabric);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_rbuf_freed_now(&self, element: u8, slot: CommandId, fabric: &mut Fabric) {
+    fn trace_rbuf_freed_now(&self, element: u8, slot: CommandId, fabric: &mut Fabric) {
         let command = &fabric.flight(slot).command;
         let step = RbufStep::Freed {
             me: command.me,
             context: command.context,
         };
-        self.tell_rbuf(element, step, fabric);
+        self.trace_rbuf(element, step, fabric);
     }
 
-    fn tell_rbuf(&self, element: u8, step: RbufStep, fabric: &mut Fabric) {
+    fn trace_rbuf(&self, element: u8, step: RbufStep, fabric: &mut Fabric) {
         let frame = self.receive.rbuf.elements()[usize::from(element)].frame;
         fabric.trace.record(fabric.now, || TraceEvent::Rbuf {
             element,
@@ -37,15 +37,15 @@ impl Msf {
 
     /// Reports that a command has made an element valid.
     #[inline]
-    pub(super) fn tell_tbuf_valid(&self, element: usize, slot: CommandId, fabric: &mut Fabric) {
+    pub(super) fn trace_tbuf_valid(&self, element: usize, slot: CommandId, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
-            self.tell_tbuf_valid_now(element, slot, fabric);
+            self.trace_tbuf_valid_now(element, slot, fabric);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_tbuf_valid_now(&self, element: usize, slot: CommandId, fabric: &mut Fabric) {
+    fn trace_tbuf_valid_now(&self, element: usize, slot: CommandId, fabric: &mut Fabric) {
         let BusCommand { me, context, .. } = fabric.flight(slot).command;
         let tbuf = &self.transmit.tbuf;
         let port = tbuf.control(element).map_or(0, |words| words[0] as u8);
@@ -64,7 +64,7 @@ impl MediaBuffers for Msf {
             .map_err(|error| error.to_string())
     }
 
-    fn tell_rbuf_read(&self, address: u32, slot: CommandId, fabric: &mut Fabric) {
+    fn trace_rbuf_read(&self, address: u32, slot: CommandId, fabric: &mut Fabric) {
         if !fabric.trace.is_open() {
             return;
         }
@@ -74,7 +74,7 @@ impl MediaBuffers for Msf {
             me: command.me,
             context: command.context,
         };
-        self.tell_rbuf(element, step, fabric);
+        self.trace_rbuf(element, step, fabric);
     }
 
     fn tbuf_write(&mut self, address: u32, words: &[u32], tag: PacketTag) -> Result<(), String> {
@@ -82,7 +82,7 @@ impl MediaBuffers for Msf {
             .map_err(|error| error.to_string())
     }
 
-    fn tell_tbuf_written(&self, address: u32, slot: CommandId, fabric: &mut Fabric) {
+    fn trace_tbuf_written(&self, address: u32, slot: CommandId, fabric: &mut Fabric) {
         if !fabric.trace.is_open() {
             return;
         }

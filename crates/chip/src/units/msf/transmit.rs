@@ -112,7 +112,7 @@ impl Transmit {
                 return;
             }
             if control.skip() {
-                self.tell_sent(PacketTag::default(), fabric);
+                self.trace_sent(PacketTag::default(), fabric);
                 self.tbuf.release(true);
                 continue;
             }
@@ -173,7 +173,7 @@ impl Transmit {
         if let Some((control, _)) = self.tbuf.head() {
             let element = self.tbuf.next();
             let tag = self.tbuf.tag(element);
-            self.tell_sent(tag, fabric);
+            self.trace_sent(tag, fabric);
             self.tbuf.release(false);
             if let Some(port) = ports.get_mut(control.port() as usize) {
                 self.deliver(control, element, tag, port, fabric, lines);
@@ -271,7 +271,7 @@ impl Transmit {
     }
 
     /// Reports to observers that the head element is finished.
-    fn tell_sent(&self, tag: PacketTag, fabric: &mut Fabric) {
+    fn trace_sent(&self, tag: PacketTag, fabric: &mut Fabric) {
         let element = self.tbuf.next() as u8;
         fabric.trace.record(fabric.now, || TraceEvent::Tbuf {
             element,

@@ -51,7 +51,7 @@ impl Scratch {
                     return self.unpopulated(slot, fabric);
                 };
                 if !self.locks.is_empty() {
-                    self.tell_locks(slot, &range, fabric);
+                    self.update_locks(slot, &range, fabric);
                 }
                 self.words[range].copy_from_slice(&fabric.flight(slot).data[..count]);
                 fabric.finish(slot);
@@ -131,7 +131,12 @@ impl Scratch {
     /// Updates the locks before a write changes longwords that may include some.
     #[cold]
     #[inline(never)]
-    fn tell_locks(&mut self, slot: CommandId, range: &std::ops::Range<usize>, fabric: &mut Fabric) {
+    fn update_locks(
+        &mut self,
+        slot: CommandId,
+        range: &std::ops::Range<usize>,
+        fabric: &mut Fabric,
+    ) {
         let flight = fabric.flight(slot);
         let (command, data) = (flight.command, flight.data);
         let longwords = (range.start as u32, range.len() as u32);
@@ -155,7 +160,7 @@ impl Scratch {
         self.counters.started(op, (reads + writes) as u8, waited);
         self.take(now, reads, writes);
         if fabric.trace.is_open() {
-            self.tell(slot, fabric);
+            self.trace_execution(slot, fabric);
         }
     }
 
@@ -163,7 +168,7 @@ impl Scratch {
     /// longwords the command writes.
     #[cold]
     #[inline(never)]
-    fn tell(&self, slot: CommandId, fabric: &mut Fabric) {
+    fn trace_execution(&self, slot: CommandId, fabric: &mut Fabric) {
         use CommandOp as Op;
         fabric.serves(slot, Self::FIRST, 0, fabric.now, self.free_at);
         if !fabric.trace.wants(TraceEventKind::Written) {
@@ -177,13 +182,13 @@ impl Scratch {
             Op::ScratchPut => {
                 let ring = self.rings.ring(ring_number(command.address));
                 for address in ring.next_addresses(count as u32) {
-                    fabric.tell_written(MemoryName::Scratch, address, 1, by);
+                    fabric.trace_written(MemoryName::Scratch, address, 1, by);
                 }
             }
             op => {
                 let words = if op == Op::ScratchWrite { count } else { 1 };
                 if self.range(command.address, words).is_some() {
-                    fabric.tell_written(MemoryName::Scratch, command.address, words, by);
+                    fabric.trace_written(MemoryName::Scratch, command.address, words, by);
                 }
             }
         }

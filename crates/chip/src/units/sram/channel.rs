@@ -190,7 +190,7 @@ impl Channel {
             return;
         }
         if free > now {
-            return self.turn_not_after(free, fabric);
+            return self.schedule_turn_by(free, fabric);
         }
         // Before the next scheduled turn, only commands that were waiting for this one can start,
         // or those that take its place in the FIFO.
@@ -306,7 +306,7 @@ impl Channel {
             }
             at += 1;
         }
-        self.turn_not_after(earliest, fabric);
+        self.schedule_turn_by(earliest, fabric);
     }
 
     /// Starts the command at a place in the queue, which leaves its FIFO and makes room for
@@ -325,13 +325,13 @@ impl Channel {
 
     /// Starts a command that has just arrived.
     #[inline(never)]
-    fn start_apart(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
+    fn start_outlined(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
         self.start(waiting, 0, fabric, leads);
     }
 
     /// Schedules a turn at a cycle, unless one is scheduled no later.
     #[inline]
-    fn turn_not_after(&mut self, at: Cycle, fabric: &mut Fabric) {
+    fn schedule_turn_by(&mut self, at: Cycle, fabric: &mut Fabric) {
         if at < self.turn_at {
             self.turn_at = at;
             fabric.events.post(at, Event::Turn(self.target()));

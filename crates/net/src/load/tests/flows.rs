@@ -8,7 +8,7 @@ fn five_tuple(frame: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn flows_that_end_give_way_to_others() {
+fn ended_flows_are_replaced() {
     let endless = Load {
         flows: 10,
         ..load("1", "1ms")
@@ -51,7 +51,7 @@ fn flows_that_end_give_way_to_others() {
 }
 
 #[test]
-fn more_ports_than_flows_are_still_as_many_slots() {
+fn every_port_has_a_flow_slot() {
     let few = Load {
         flows: 1,
         flow_packets: 2,
@@ -66,7 +66,7 @@ fn more_ports_than_flows_are_still_as_many_slots() {
 }
 
 #[test]
-fn drawn_flows_leave_times_and_sizes_as_they_are() {
+fn drawn_flows_do_not_change_times_or_sizes() {
     let turn = Load {
         flows: 9,
         size: Sizes::imix(),
@@ -104,7 +104,7 @@ fn drawn_flows_leave_times_and_sizes_as_they_are() {
 }
 
 #[test]
-fn new_keys_are_written_only_where_they_say_something() {
+fn default_flow_keys_are_omitted() {
     let text = serde_json::to_string(&Load::default()).unwrap();
     assert!(!text.contains("flow_packets") && !text.contains("interleave"));
     let load = Load {

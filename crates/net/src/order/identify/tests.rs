@@ -45,7 +45,7 @@ fn segment_of(number: u32, payload: &[u8], syn: bool) -> Vec<u8> {
 }
 
 #[test]
-fn frames_are_found_after_a_router() {
+fn frames_are_identified_after_a_router() {
     let frames = made(Special::default());
     let mut entering = Entering::default();
     for frame in &frames {
@@ -76,7 +76,7 @@ fn frames_are_found_after_a_router() {
 }
 
 #[test]
-fn equal_contents_leave_in_the_order_in_which_they_entered() {
+fn equal_frames_are_matched_in_order_of_entry() {
     let mut entering = Entering::default();
     let (same, other) = (segment(5, b"same"), segment(9, b"other"));
     for frame in [&same, &other, &same] {
@@ -91,7 +91,7 @@ fn equal_contents_leave_in_the_order_in_which_they_entered() {
 }
 
 #[test]
-fn frames_without_ip_are_found_padded_and_elsewhere() {
+fn frames_without_ip_are_identified_when_padded_or_readdressed() {
     let arp = made(Special {
         arp: "1".parse().unwrap(),
         ..Special::default()
@@ -114,7 +114,7 @@ fn frames_without_ip_are_found_padded_and_elsewhere() {
 }
 
 #[test]
-fn segments_are_numbered_over_the_end_of_the_numbers() {
+fn tcp_sequence_number_wrap_is_followed() {
     let mut segments = TcpSegments::default();
     let first = u32::MAX - 9;
     let numbers: Vec<u64> = [first, 10, 0, first - 20, 30, 10]
@@ -147,7 +147,7 @@ fn numbered(segments: &[(u32, usize, bool)]) -> Vec<Option<(u32, i64)>> {
 }
 
 #[test]
-fn a_connection_between_the_same_ends_is_another_flow() {
+fn new_connection_between_the_same_ends_is_a_new_flow() {
     // Numbers below and above those of the previous connection.
     for second in [999, 9_000_000] {
         let segments = [
@@ -175,7 +175,7 @@ fn a_connection_between_the_same_ends_is_another_flow() {
 }
 
 #[test]
-fn a_probe_of_an_idle_connection_is_no_segment() {
+fn keepalive_probe_is_not_a_segment() {
     let segments = [
         (1_000, 100, false),
         (1_099, 1, false),
@@ -192,7 +192,7 @@ fn a_probe_of_an_idle_connection_is_no_segment() {
 }
 
 #[test]
-fn data_that_were_sent_before_are_duplicates_in_whatever_segments() {
+fn retransmitted_data_are_duplicates_in_any_segmentation() {
     let segments = [
         (1_000, 100, false),
         (1_100, 100, false),

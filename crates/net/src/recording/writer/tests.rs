@@ -43,14 +43,14 @@ impl Write for Disk {
 }
 
 impl Medium for Disk {
-    fn cut(&mut self, bytes: u64) -> io::Result<()> {
+    fn truncate_to(&mut self, bytes: u64) -> io::Result<()> {
         self.data.lock().unwrap().truncate(bytes as usize);
         Ok(())
     }
 }
 
 #[test]
-fn recordings_stop_behind_the_last_whole_block_on_a_full_disk() {
+fn full_disk_ends_the_recording_after_the_last_whole_block() {
     let header = RecordingWriter::begin(
         Box::new(Disk {
             room: 1 << 20,
@@ -85,7 +85,7 @@ fn recordings_stop_behind_the_last_whole_block_on_a_full_disk() {
 }
 
 #[test]
-fn recordings_are_in_their_file_from_the_start() {
+fn recording_header_is_written_immediately() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("live.pcapng");
     std::fs::write(
@@ -105,7 +105,7 @@ fn recordings_are_in_their_file_from_the_start() {
 }
 
 #[test]
-fn recordings_refuse_what_they_cannot_hold() {
+fn unsuitable_files_and_frames_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (name, reason) in [
         ("-", "standard output"),

@@ -10,8 +10,8 @@ use npsim_transport::time::Time;
 use npsim_transport::wire::Packet;
 
 use super::{
-    Bounds, GROUP, LOOK, Watch, assert_alike, assert_bypassed, go_on, met, parsed, ready, text,
-    with_model,
+    Bounds, GROUP, LOOK, Watch, assert_alike, assert_bypassed, met, never_interrupt, parsed, ready,
+    text, with_model,
 };
 
 const FILE: &str = "dumbbell-quick-start-chip.toml";
@@ -37,7 +37,11 @@ fn requests(more: &str) -> String {
 }
 
 /// A packet as forwarded by a router with the grants in `pool`, and its outcome.
-fn passed_on(frame: &Frame, pool: &mut GrantPool, file: &NetworkFile) -> (RequestOutcome, Frame) {
+fn forwarded_frame(
+    frame: &Frame,
+    pool: &mut GrantPool,
+    file: &NetworkFile,
+) -> (RequestOutcome, Frame) {
     let mut bytes = frame.to_bytes(&file.topology).expect("a packet");
     let outcome = process(&mut bytes, pool, RANDOM);
     let mut passed = frame.clone();
@@ -53,7 +57,7 @@ fn passed_on(frame: &Frame, pool: &mut GrantPool, file: &NetworkFile) -> (Reques
 
 /// The slow path's state of the group, and the windows that it has ended.
 #[derive(Clone, Debug, PartialEq)]
-struct Known {
+struct GroupState {
     windows: u64,
     samples: u64,
     state: QuickStartState,
@@ -61,14 +65,14 @@ struct Known {
 
 /// Requests from a closed loop at the router's input, into the microcode and into the model.
 #[test]
-fn requests_get_equal_answers_from_chip_and_model() {
+fn chip_and_model_answer_requests_equally() {
     let file = parsed(&requests(""));
     let mut watch = Watch::of(&file);
     let mut network = ready(&file);
     let known = |chip: &npsim_chip::chip::Chip| {
         let task = chip.gpp().task::<QuickStartTask>().expect("Quick-Start");
         let (group, state) = task.groups().nth(GROUP).expect("a group");
-        let known = Known {
+        let known = GroupState {
             windows: task.windows,
             samples: task.samples,
             state: state.clone(),
@@ -81,7 +85,9 @@ fn requests_get_equal_answers_from_chip_and_model() {
     let mut samples = vec![(0, first)];
     while network.outside().now() < file.until {
         let next = network.outside().now() + LOOK;
-        network.run_to(next, &mut watch, &go_on).expect("no fault");
+        network
+            .run_to(next, &mut watch, &never_interrupt)
+            .expect("no fault");
         let (_, now) = known(network.chip(0).expect("a chip"));
         let (_, last) = changes.last().expect("the first");
         if (now.windows, now.state.window.limit) != (last.windows, last.state.window.limit) {
@@ -108,7 +114,7 @@ fn requests_get_equal_answers_from_chip_and_model() {
                 limit: known.state.window.limit,
                 granted: granted[window],
             };
-            let (outcome, passed) = passed_on(frame, &mut pool, &file);
+            let (outcome, passed) = forwarded_frame(frame, &mut pool, &file);
             (passed == *out).then_some((outcome, window, pool.granted))
         });
         let Some((outcome, window, after)) = found else {
@@ -186,7 +192,7 @@ fn flows_of(results: &Results) -> [f64; 3] {
 
 /// Over five seeds, which draw the start times of flows.
 #[test]
-fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
+fn chip_and_model_give_hosts_the_same_results() {
     let chip = requests("spread = \"200ms\"").replace("until = \"5s\"", "until = \"8s\"");
     let model = with_model(&chip, "model = \"quick-start\"");
     let bounds = Bounds([
@@ -201,7 +207,7 @@ fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
 }
 
 #[test]
-fn a_flow_alone_takes_as_long_over_a_chip_as_over_a_model() {
+fn single_flow_takes_equally_long_over_chip_and_model() {
     let chip = text(FILE)
         .replace("until = \"120s\"", "until = \"16s\"")
         .replace(

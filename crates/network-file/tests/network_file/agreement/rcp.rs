@@ -9,8 +9,8 @@ use npsim_transport::time::{MICROSECOND, Time};
 use npsim_transport::wire::PacketBody;
 
 use super::{
-    Bounds, GROUP, LOOK, Watch, assert_alike, assert_bypassed, go_on, line_of, met, parsed, ready,
-    text, with_model,
+    Bounds, GROUP, LOOK, Watch, assert_alike, assert_bypassed, line_of, met, never_interrupt,
+    parsed, ready, text, with_model,
 };
 
 const FILE: &str = "dumbbell-rcp-chip.toml";
@@ -30,7 +30,7 @@ fn header(frame: &Frame) -> Option<RcpHeader> {
 }
 
 /// A frame as forwarded by a router whose rate is `rate`.
-fn passed_on(frame: &Frame, rate: u32) -> Frame {
+fn forwarded_frame(frame: &Frame, rate: u32) -> Frame {
     let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
@@ -45,7 +45,7 @@ fn passed_on(frame: &Frame, rate: u32) -> Frame {
 
 /// Frames from a closed loop at the router's input, into the microcode and into the model.
 #[test]
-fn frames_leave_chip_and_model_with_equal_rates() {
+fn chip_and_model_stamp_equal_rates() {
     let file = parsed(
         &text(FILE)
             .replace("until = \"120s\"", "until = \"6s\"")
@@ -61,7 +61,9 @@ fn frames_leave_chip_and_model_with_equal_rates() {
     let mut updates = vec![(0, state(network.chip(0).expect("a chip")))];
     while network.outside().now() < file.until {
         let next = network.outside().now() + LOOK;
-        network.run_to(next, &mut watch, &go_on).expect("no fault");
+        network
+            .run_to(next, &mut watch, &never_interrupt)
+            .expect("no fault");
         let now = state(network.chip(0).expect("a chip"));
         let (_, last) = updates.last().expect("the first");
         if now.updates > last.updates {
@@ -120,7 +122,7 @@ fn frames_leave_chip_and_model_with_equal_rates() {
         sure += usize::from(rates.len() == 1);
         let mut rates = updates[rates].iter().map(|(_, state)| state.rate.rate());
         assert!(
-            rates.any(|rate| *out == passed_on(frame, rate)),
+            rates.any(|rate| *out == forwarded_frame(frame, rate)),
             "frame {number}: {frame:?} {out:?}"
         );
         let rate = |frame: &Frame| header(frame).map(|header| header.rate);
@@ -137,7 +139,7 @@ fn frames_leave_chip_and_model_with_equal_rates() {
 
 /// Over five seeds, which draw the start times of flows.
 #[test]
-fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
+fn chip_and_model_give_hosts_the_same_results() {
     let chip = text(FILE)
         .replace("until = \"120s\"", "until = \"10s\"")
         .replace("from = \"30s\"", "from = \"4s\"")
@@ -152,7 +154,7 @@ fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
 }
 
 #[test]
-fn a_flow_alone_takes_as_long_over_a_chip_as_over_a_model() {
+fn single_flow_takes_equally_long_over_chip_and_model() {
     let chip = text(FILE)
         .replace("until = \"120s\"", "until = \"12s\"")
         .replace(

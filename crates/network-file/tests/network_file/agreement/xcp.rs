@@ -10,7 +10,8 @@ use npsim_transport::time::Time;
 use npsim_transport::wire::PacketBody;
 
 use super::{
-    Bounds, GROUP, LOOK, Watch, assert_alike, go_on, line_of, parsed, ready, text, with_model,
+    Bounds, GROUP, LOOK, Watch, assert_alike, line_of, never_interrupt, parsed, ready, text,
+    with_model,
 };
 
 const FILE: &str = "dumbbell-xcp-chip.toml";
@@ -28,7 +29,7 @@ fn header(frame: &Frame) -> Option<XcpHeader> {
 }
 
 /// A frame as forwarded by the router, but with the feedback of `other`.
-fn passed_on(frame: &Frame, other: &Frame) -> Frame {
+fn forwarded_frame(frame: &Frame, other: &Frame) -> Frame {
     let mut passed = frame.clone();
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
@@ -77,7 +78,9 @@ fn run() -> Run {
     let mut ended = Vec::new();
     while network.outside().now() < file.until {
         let next = network.outside().now() + LOOK;
-        network.run_to(next, &mut watch, &go_on).expect("no fault");
+        network
+            .run_to(next, &mut watch, &never_interrupt)
+            .expect("no fault");
         let now = state(&network);
         if now.intervals > before.intervals {
             assert_eq!(now.intervals, before.intervals + 1, "looks are too rare");
@@ -100,7 +103,7 @@ fn run() -> Run {
 
 /// Frames from a closed loop at the router's input, into the microcode and into the model.
 #[test]
-fn frames_leave_chip_and_model_with_equal_headers() {
+fn chip_and_model_write_equal_headers() {
     let Run {
         watch,
         mut control,
@@ -116,7 +119,7 @@ fn frames_leave_chip_and_model_with_equal_headers() {
         left.len()
     );
     for (number, ((_, out), (_, frame))) in left.iter().zip(came).enumerate() {
-        assert_eq!(*out, passed_on(frame, out), "frame {number}");
+        assert_eq!(*out, forwarded_frame(frame, out), "frame {number}");
     }
 
     // The law: the microcode's counts in each interval determine, bit by bit, the pools that the slow path provides in
@@ -205,7 +208,7 @@ fn frames_leave_chip_and_model_with_equal_headers() {
 
 /// Over five seeds, which draw the start times of flows.
 #[test]
-fn hosts_come_to_the_same_over_a_chip_and_over_a_model() {
+fn chip_and_model_give_hosts_the_same_results() {
     let chip = text(FILE)
         .replace("until = \"120s\"", "until = \"10s\"")
         .replace("from = \"30s\"", "from = \"4s\"")

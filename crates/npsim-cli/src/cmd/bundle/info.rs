@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     list("read", &manifest.inputs)?;
     list("written", &manifest.outcome.outputs)?;
-    output::tell(&escaped(&text))?;
+    output::print_text(&escaped(&text))?;
     output::show(&format!("\n{}", escaped(&opened.printed())))?;
     Ok(ExitCode::SUCCESS)
 }

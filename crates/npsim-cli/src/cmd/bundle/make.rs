@@ -40,7 +40,7 @@ fn refuse_terminal() -> Result<(), Problem> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if is_standard_output(&arguments.out) {
         refuse_terminal()?;
-        output::give_to_data();
+        output::reserve_stdout();
     }
     let stop = interrupt_flag();
     let Some(packed) = bundle::pack(&arguments.command, &arguments.out, &stop)? else {
@@ -66,6 +66,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         grouped(bytes),
         manifest.outcome.outputs.len()
     )?;
-    output::tell(&text)?;
+    output::print_text(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let made = &opened.manifest().made_by.version;
     if differences.is_empty() {
         let outputs = outcome.outputs.len();
-        output::tell(&format!(
+        output::print_text(&format!(
             "reproduced: {}, what was printed, and {outputs} written files are the same\n",
             outcome.ended
         ))?;
@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for difference in &differences[1..] {
         problem = problem.note(difference.clone());
     }
-    if opened.made_by_another() {
+    if opened.is_from_other_build() {
         problem = problem.help(format!(
             "another build of npsim made it ({made}); that build may still reproduce it"
         ));

@@ -22,10 +22,10 @@ fn greet(debugger: &Debugger, sources: Sources<'_>) -> anyhow::Result<()> {
         thread: debugger.thread(),
         said: Vec::new(),
     };
-    tell(&stop_text(debugger, &stop, sources))
+    print_lines(&stop_text(debugger, &stop, sources))
 }
 
-fn tell(lines: &[String]) -> anyhow::Result<()> {
+fn print_lines(lines: &[String]) -> anyhow::Result<()> {
     let mut text = lines.join("\n");
     if !lines.is_empty() {
         text.push('\n');
@@ -66,10 +66,10 @@ fn script(
         if line.is_empty() || line.starts_with(';') {
             continue;
         }
-        tell(&[format!("{PROMPT}{line}")])?;
+        print_lines(&[format!("{PROMPT}{line}")])?;
         let place = format!("line {number} of {name}");
         let answer = execute(debugger, sources, line).map_err(|it| problem(it, &place))?;
-        tell(&answer.lines)?;
+        print_lines(&answer.lines)?;
         if answer.quits {
             return Ok(ScriptEnd::Quit);
         }
@@ -142,7 +142,7 @@ pub fn console(
             Ok(0) => return Ok(()),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                tell(&["this line is not UTF-8 text".to_owned()])?;
+                print_lines(&["this line is not UTF-8 text".to_owned()])?;
                 continue;
             }
             Err(error) => return Err(error.into()),
@@ -153,8 +153,8 @@ pub fn console(
         }
         match execute(debugger, sources, &last) {
             Ok(answer) if answer.quits => return Ok(()),
-            Ok(answer) => tell(&answer.lines)?,
-            Err(complaint) => tell(&[complaint.to_string()])?,
+            Ok(answer) => print_lines(&answer.lines)?,
+            Err(complaint) => print_lines(&[complaint.to_string()])?,
         }
     }
 }

@@ -121,7 +121,7 @@ impl Arguments {
 impl Resumable for Arguments {
     const SUBCOMMAND: &'static str = "network";
     const TARGET: &'static str = "a file";
-    const ALSO_ANEW: &'static [&'static str] = &["threads"];
+    const ALSO_OVERRIDABLE: &'static [&'static str] = &["threads"];
     type Outputs = Outputs;
 
     fn resume(&self) -> Option<&Path> {

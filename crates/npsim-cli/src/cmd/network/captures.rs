@@ -13,10 +13,10 @@ use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
 use super::arguments::LinkCapture;
-use crate::cmd::keeping::{Keeping, lacks};
+use crate::cmd::keeping::{Keeping, incomplete_checkpoint};
 
 /// Made-up Ethernet addresses of the ends of a link: locally administered.
-const ENDS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
+const END_MACS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
 /// Picoseconds per nanosecond.
 const NANOSECOND: Time = 1_000;
 
@@ -71,7 +71,7 @@ impl Captures {
                 Keeping::Begun => TraceSink::create_kept(path, form, &interfaces),
                 Keeping::At(before) => match before.captures.get(number) {
                     Some(at) => TraceSink::resume(path, form, &interfaces, at),
-                    None => return Err(lacks("captures")),
+                    None => return Err(incomplete_checkpoint("captures")),
                 },
             };
             let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
@@ -134,7 +134,7 @@ impl Captures {
                 FrameFate::Dropped(_) if file.form == CaptureForm::Pcap => continue,
                 FrameFate::Dropped(reason) => Some(dropped(reason)),
             };
-            let written = wrapped(frame, &self.topology, ENDS[1 - side], ENDS[side])
+            let written = wrapped(frame, &self.topology, END_MACS[1 - side], END_MACS[side])
                 .map_err(io::Error::other)
                 .and_then(|bytes| {
                     let interface = (2 * place + side) as u32;

@@ -58,7 +58,7 @@ impl Driver<'_> {
             let taps = &mut self.outputs.taps;
             let ran = self.network.run_to(next, taps, &ask);
             if let Some(recorded) = &mut self.recorded {
-                recorded.take_leaving(&mut self.network);
+                recorded.capture_outgoing(&mut self.network);
             }
             taps.captures.check()?;
             if let Err(why) = ran {

@@ -19,7 +19,7 @@ use super::captures::Captures;
 use super::taps::{Taps, Timeline};
 use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::file_forms::{CAPTURE, CSV, JSON};
-use crate::cmd::keeping::{Keeping, lacks};
+use crate::cmd::keeping::{Keeping, incomplete_checkpoint};
 use crate::cmd::page_file;
 
 /// The file of samples over time.
@@ -45,7 +45,7 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     all.extend(arguments.saving.output());
     all.extend(
         { arguments.stats.iter() }
-            .map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
+            .map(|path| OutputOption::new("--stats", path, &JSON).written_late()),
     );
     all.extend({ arguments.out.iter() }.map(|path| OutputOption::new("--out", path, &CAPTURE)));
     all.extend({ arguments.series.iter() }.map(|path| OutputOption::new("--series", path, &CSV)));
@@ -83,8 +83,8 @@ pub fn check(arguments: &Arguments, file: &Path, systems: &[System]) -> Result<(
         inputs.extend(destinations::files_of(&system.project, &system.programs));
     }
     let outputs = outputs(arguments);
-    destinations::keep_apart(&inputs, &outputs)?;
-    destinations::try_places(&outputs)
+    destinations::check_overwrites(&inputs, &outputs)?;
+    destinations::check_writable(&outputs)
 }
 
 impl Outputs {
@@ -201,7 +201,7 @@ impl SeriesFile {
             Keeping::At(Positions {
                 series: Some(at), ..
             }) => KeptFile::resume(path, at).map(|file| Self::Kept(Series::resumed(file))),
-            Keeping::At(_) => return Err(lacks("samples")),
+            Keeping::At(_) => return Err(incomplete_checkpoint("samples")),
         };
         opened.map_err(|error| Problem::io("write", path, &error))
     }

@@ -188,7 +188,7 @@ impl Recorded {
     }
 
     /// Takes the frames that have left, and captures them.
-    pub fn take_leaving(&mut self, network: &mut Network) {
+    pub fn capture_outgoing(&mut self, network: &mut Network) {
         for frame in network.take_outgoing() {
             if let (Some((capture, _)), Some(end)) = (&mut self.capture, self.ends.at(frame.node)) {
                 capture.write(end, &frame);

@@ -10,7 +10,7 @@ use npsim_report::network_page::{flow_cells, line_cells, transfer_cells};
 use npsim_session::text_table::TextTable;
 
 /// The maximum number of flows that are listed individually.
-const MOST_FLOWS: usize = 40;
+const MAX_FLOWS: usize = 40;
 
 /// The cost of a run on the host.
 pub struct HostCost {
@@ -97,7 +97,7 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
         "rtt",
         "done after",
     ]);
-    for flow in results.flows.iter().take(MOST_FLOWS) {
+    for flow in results.flows.iter().take(MAX_FLOWS) {
         let mut row = vec![flow.name.clone(), flow.transport.to_owned()];
         row.extend(flow_cells(flow, "-"));
         flows.add_row(row);
@@ -105,8 +105,8 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
     if has_flows {
         let _ = writeln!(out, "{}", flows.fitted(width));
     }
-    if results.flows.len() > MOST_FLOWS {
-        let more = results.flows.len() - MOST_FLOWS;
+    if results.flows.len() > MAX_FLOWS {
+        let more = results.flows.len() - MAX_FLOWS;
         let _ = writeln!(out, "... and {more} more (`--stats` has all)");
     }
     if !results.transfers.is_empty() {
@@ -145,13 +145,13 @@ fn transfers(results: &Results) -> TextTable {
         "wrong",
         "done after",
     ]);
-    for transfer in results.transfers.iter().take(MOST_FLOWS) {
+    for transfer in results.transfers.iter().take(MAX_FLOWS) {
         let mut row = vec![transfer.name.clone(), transfer.outcome.name().to_owned()];
         row.extend(transfer_cells(transfer, "-"));
         table.add_row(row);
     }
-    if results.transfers.len() > MOST_FLOWS {
-        let more = results.transfers.len() - MOST_FLOWS;
+    if results.transfers.len() > MAX_FLOWS {
+        let more = results.transfers.len() - MAX_FLOWS;
         table.add_row(vec![format!("... and {more} more (`--stats` has all)")]);
     }
     table

@@ -118,7 +118,7 @@ pub struct Arguments {
 impl Resumable for Arguments {
     const SUBCOMMAND: &'static str = "run";
     const TARGET: &'static str = "a target";
-    const ALSO_ANEW: &'static [&'static str] = &["dump", "uart", "message_format"];
+    const ALSO_OVERRIDABLE: &'static [&'static str] = &["dump", "uart", "message_format"];
     type Outputs = Option<Position>;
 
     fn resume(&self) -> Option<&Path> {

@@ -134,7 +134,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             Checkpoint::take(origin, &mut session, host)
         })?;
     }
-    let ending = to_the_end(&mut session, &mut observers, &mut each, saver);
+    let ending = run_to_end(&mut session, &mut observers, &mut each, saver);
     let before = Duration::from_nanos(checkpoint.map_or(0, Checkpoint::host_nanoseconds));
     let host_seconds = (before + started.elapsed()).as_secs_f64();
     progress.finish();
@@ -153,7 +153,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         host_seconds,
         open_end,
     }
-    .tell()
+    .report()
 }
 
 /// The interval between checkpoints, in cycles.
@@ -195,7 +195,7 @@ fn observer_sets(
 /// then stalled, and its state is the last from which it could be resumed with a later `--until`.
 /// It is therefore saved there for the last time, before the others are released to run to their
 /// own ends (`Session::release_waiting`), from where the run could not be resumed that way.
-fn to_the_end<P: Watcher + Send>(
+fn run_to_end<P: Watcher + Send>(
     session: &mut Session,
     observers: &mut [P],
     each: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),

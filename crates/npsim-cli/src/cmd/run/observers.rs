@@ -78,7 +78,7 @@ impl ObserverOptions {
         let late = profile.chain(flame).chain(waits);
         timeline
             .chain(packets)
-            .chain(late.map(OutputOption::at_the_end))
+            .chain(late.map(OutputOption::written_late))
     }
 
     /// The tap that identifies each frame's flow for the packet table, if that is requested.
@@ -112,7 +112,7 @@ impl ObserverOptions {
     }
 
     /// The first cycle that --timeline shows, if that is requested.
-    pub fn shown_from(&self, hertz: u64) -> Option<Cycle> {
+    pub fn timeline_start(&self, hertz: u64) -> Option<Cycle> {
         let window = self.timeline.is_some().then_some(self.window)?;
         Some(window.unwrap_or_default().cycles(hertz).0)
     }
@@ -132,7 +132,7 @@ impl ObserverOptions {
             written.map_err(|error| Problem::io("write", &router.file(path), &error))?;
         }
         for followed in &seen.followed {
-            tell_packet(followed, router)?;
+            print_packet(followed, router)?;
         }
         let Some(profile) = seen.profile else {
             return Ok(());
@@ -156,7 +156,7 @@ impl ObserverOptions {
 }
 
 /// Prints the stations of a packet, with the cycles since the previous one.
-fn tell_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
+fn print_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
     let number = followed.number;
     if followed.stations.is_empty() {
         return Err(Problem::new(format!(
@@ -183,7 +183,7 @@ fn tell_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
         table.add_row([station.at.to_string(), format!("+{since}"), by, what]);
     }
     let table = table.fitted(output::width());
-    output::tell(&format!(
+    output::print_text(&format!(
         "\n{}packet {number}\n\n{table}\n",
         router.prefix()
     ))

@@ -13,14 +13,14 @@ use super::Arguments;
 use crate::cmd::dates::{show_date, year};
 use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::file_forms::{CAPTURE, DUMP, JSON, UART};
-use crate::cmd::keeping::{Keeping, lacks};
+use crate::cmd::keeping::{Keeping, incomplete_checkpoint};
 
 /// The outputs for a single chip, which each router writes for itself.
 fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
     let dumps = arguments.dump.iter();
-    let dumps = dumps.map(|dump| OutputOption::new("--dump", &dump.file, &DUMP).at_the_end());
+    let dumps = dumps.map(|dump| OutputOption::new("--dump", &dump.file, &DUMP).written_late());
     let uart = arguments.uart.iter();
-    let uart = uart.map(|file| OutputOption::new("--uart", file, &UART).at_the_end());
+    let uart = uart.map(|file| OutputOption::new("--uart", file, &UART).written_late());
     arguments.observers.outputs().chain(dumps).chain(uart)
 }
 
@@ -31,7 +31,7 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     all.extend(arguments.saving.output());
     all.extend(
         { arguments.stats.iter() }
-            .map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
+            .map(|path| OutputOption::new("--stats", path, &JSON).written_late()),
     );
     for router in arguments.chain.all() {
         let page = arguments.report.as_deref();
@@ -77,8 +77,8 @@ pub fn check(
     let trace = arguments.system.trace.clone();
     inputs.extend(trace.map(|path| (path, "the capture")));
     let outputs = outputs(arguments);
-    destinations::keep_apart(&inputs, &outputs)?;
-    destinations::try_places(&outputs)
+    destinations::check_overwrites(&inputs, &outputs)?;
+    destinations::check_writable(&outputs)
 }
 
 /// The ports of a project, as a capture describes them.
@@ -114,7 +114,7 @@ pub fn capture(
         Keeping::Not => TraceSink::create(path, form, &ports),
         Keeping::Begun => TraceSink::create_kept(path, form, &ports),
         Keeping::At(Some(position)) => TraceSink::resume(path, form, &ports, position),
-        Keeping::At(None) => return Err(lacks("captures")),
+        Keeping::At(None) => return Err(incomplete_checkpoint("captures")),
     };
     sink.map(|sink| Some(sink.with_comments(arguments.comments)))
         .map_err(|error| Problem::io("write", path, &error))

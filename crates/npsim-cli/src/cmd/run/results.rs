@@ -46,7 +46,7 @@ pub struct Ended<'a> {
 
 impl Ended<'_> {
     /// Writes the files, prints the summary, and reports what went wrong.
-    pub fn tell(mut self) -> anyhow::Result<ExitCode> {
+    pub fn report(mut self) -> anyhow::Result<ExitCode> {
         let arguments = self.arguments;
         let report = self.session.stats();
         // A file that cannot be written must not hide a fault, so it is reported last.
@@ -66,11 +66,11 @@ impl Ended<'_> {
             .and(dumps_written)
             .and(self.write_uart())
             .and(pages_written);
-        tell_capture(self.source);
+        print_capture_notes(self.source);
         let hertz = self.session.project().capacity.hertz;
-        let shown_from = arguments.observers.shown_from(hertz);
+        let timeline_start = arguments.observers.timeline_start(hertz);
         let end = self.session.nodes().iter().map(Node::now).max();
-        let window = shown_from.zip(end);
+        let window = timeline_start.zip(end);
         if let Some(remark) = window.and_then(|(from, end)| advisories::of_window(from, end)) {
             output::line(&format!("note: {remark}"));
         }
@@ -78,12 +78,12 @@ impl Ended<'_> {
             if arguments.format.is_json() {
                 output::print(&npsim::stats_file::to_json(&report)?)?;
             } else {
-                output::tell(&summary(&report, Some(self.host_seconds), output::width()))?;
+                output::print_text(&summary(&report, Some(self.host_seconds), output::width()))?;
             }
             let told = analyses.iter().filter(|_| !arguments.format.is_json());
             for (router, analysis) in arguments.chain.all().zip(told) {
                 let text = bottleneck::as_text(analysis);
-                output::tell(&format!("\n{}{text}", router.prefix()))?;
+                output::print_text(&format!("\n{}{text}", router.prefix()))?;
             }
             hints(arguments, &report, &self.session);
             show_halts(arguments, &report);
@@ -92,16 +92,16 @@ impl Ended<'_> {
         let watched = self.show(observed);
         if let Some((at, Ending::Fault(fault))) = self.session.ending() {
             show_faults(at, fault, &report, &self.session);
-            return after_fault(files_written, watched);
+            return fault_exit_code(files_written, watched);
         }
         if !races.is_empty() {
             show_races(&races, &self.session);
-            return after_fault(files_written, watched);
+            return fault_exit_code(files_written, watched);
         }
         files_written?;
         watched?;
         if let Some(reason) = self.session.nodes().iter().find_map(Node::unread) {
-            return Err(changed(reason).into());
+            return Err(capture_changed(reason).into());
         }
         if self.open_end && self.ending == Ending::Reached {
             return Err(restless().into());
@@ -248,7 +248,7 @@ fn show_races(races: &[Fault], session: &Session) {
 }
 
 /// Prints notes about the capture that was replayed.
-fn tell_capture(source: &TrafficSource<'_>) {
+fn print_capture_notes(source: &TrafficSource<'_>) {
     let Some(survey) = source.survey() else {
         return;
     };
@@ -261,7 +261,7 @@ fn tell_capture(source: &TrafficSource<'_>) {
 }
 
 /// The error for a capture of which only a part could be read.
-fn changed(reason: String) -> Problem {
+fn capture_changed(reason: String) -> Problem {
     Problem::new(reason).note("the capture was intact when the run began, so it has changed since")
 }
 
@@ -313,7 +313,7 @@ fn show_halts(arguments: &Arguments, report: &Report) {
 
 /// The exit code of a run with a fault, which takes precedence over files that could not be
 /// written; those are reported too.
-fn after_fault(
+fn fault_exit_code(
     files_written: Result<(), Problem>,
     watched: anyhow::Result<()>,
 ) -> anyhow::Result<ExitCode> {

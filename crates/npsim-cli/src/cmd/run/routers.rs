@@ -98,7 +98,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_number_stands_before_the_endings() {
+    fn router_number_is_inserted_before_the_extensions() {
         let second = RunRouter {
             number: 2,
             several: true,

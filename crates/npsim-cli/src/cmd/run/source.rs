@@ -36,8 +36,8 @@ pub fn load(arguments: &SystemArguments, project: &Project) -> Result<Option<Loa
         return Ok(None);
     }
     let options = &arguments.traffic;
-    let load = options.over(project.load.as_ref(), arguments.machine.seed);
-    match (load, options.shape()) {
+    let load = options.merged_with(project.load.as_ref(), arguments.machine.seed);
+    match (load, options.option_needing_rate()) {
         (Some(load), _) => {
             let asked = load.flows;
             let load = npsim::load::resolved(load, project);

@@ -25,7 +25,7 @@ use crate::cmd::value::parser;
 use crate::output;
 
 /// The options of generated traffic, which exclude a capture.
-const MADE: [&str; 10] = [
+const GENERATED_TRAFFIC: [&str; 10] = [
     "load",
     "rate",
     "size",
@@ -42,7 +42,7 @@ const MADE: [&str; 10] = [
 #[derive(Debug, Args)]
 pub struct SystemArguments {
     /// Capture whose frames arrive at the ports (pcap, pcapng or ERF, also compressed)
-    #[arg(long, value_name = "IN.pcap", conflicts_with_all = MADE)]
+    #[arg(long, value_name = "IN.pcap", conflicts_with_all = GENERATED_TRAFFIC)]
     pub trace: Option<PathBuf>,
     /// Put made-up Ethernet headers before packets captured without them
     ///
@@ -50,14 +50,14 @@ pub struct SystemArguments {
     /// `any`), NULL and LOOP, RAW, IPV4 and IPV6, PPP. The frames go from
     /// 02:00:00:00:00:01 to 02:00:00:00:00:02; a packet without a known Ethernet type is
     /// left out. A note gives the number of packets framed.
-    #[arg(long, requires = "trace", conflicts_with_all = MADE)]
+    #[arg(long, requires = "trace", conflicts_with_all = GENERATED_TRAFFIC)]
     pub link: bool,
     /// Pad truncated frames of the capture to their original length with zeros
     ///
     /// `--pad` leaves checksums as captured, so those of TCP, UDP and ICMP are wrong;
     /// `--pad=checksums` corrects them if the checksum field was captured. Without --pad
     /// such frames stay truncated. A note gives their number.
-    #[arg(long, value_name = "HOW", requires = "trace", conflicts_with_all = MADE, num_args = 0..=1, require_equals = true, default_missing_value = "zeros", value_parser = parser::<Padding>())]
+    #[arg(long, value_name = "HOW", requires = "trace", conflicts_with_all = GENERATED_TRAFFIC, num_args = 0..=1, require_equals = true, default_missing_value = "zeros", value_parser = parser::<Padding>())]
     pub pad: Option<Padding>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     ///
@@ -70,13 +70,13 @@ pub struct SystemArguments {
     /// `recorded` replays a recording of `npsim live --record`: each frame arrives in its recorded
     /// cycle and at its recorded port, routes change and the run ends when they did, and the output
     /// is identical byte for byte. The recording's seed is used unless `--seed` is given.
-    #[arg(long, value_name = "PACE", default_value = "trace", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<Pace>())]
+    #[arg(long, value_name = "PACE", default_value = "trace", requires = "trace", conflicts_with_all = GENERATED_TRAFFIC, value_parser = parser::<Pace>())]
     pub pace: Pace,
     /// Play the capture X times as fast; same as `--pace Xx`
-    #[arg(long, value_name = "X", requires = "trace", conflicts_with = "pace", conflicts_with_all = MADE, value_parser = parser::<Ratio>())]
+    #[arg(long, value_name = "X", requires = "trace", conflicts_with = "pace", conflicts_with_all = GENERATED_TRAFFIC, value_parser = parser::<Ratio>())]
     pub speed: Option<Ratio>,
     /// How frames are assigned to ports: `interface` (of the capture), `round-robin`, `flow`, or a port number
-    #[arg(long, value_name = "HOW", default_value = "interface", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<PortAssignment>())]
+    #[arg(long, value_name = "HOW", default_value = "interface", requires = "trace", conflicts_with_all = GENERATED_TRAFFIC, value_parser = parser::<PortAssignment>())]
     pub ports: PortAssignment,
     /// Stop at this time: `2ms`, `500us`, or `100000` (cycles)
     #[arg(long, value_name = "TIME", value_parser = parser::<Time>())]

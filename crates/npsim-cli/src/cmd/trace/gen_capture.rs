@@ -94,10 +94,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .collect(),
     };
     let own = project.as_ref().and_then(|project| project.load.as_ref());
-    let mut load = arguments.traffic.over(own, arguments.seed).ok_or_else(|| {
-        Problem::new("no traffic is asked for")
-            .help("say how much, such as `--load 0.5` or `--rate 1Mpps`")
-    })?;
+    let mut load = arguments
+        .traffic
+        .merged_with(own, arguments.seed)
+        .ok_or_else(|| {
+            Problem::new("no traffic is asked for")
+                .help("say how much, such as `--load 0.5` or `--rate 1Mpps`")
+        })?;
     if let Some(project) = &project {
         load = npsim::load::resolved(load, project);
     }
@@ -113,7 +116,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     outputs.extend(OutputOption::results(arguments.format, arguments.quiet));
     destinations::claim(&["trace", "gen"], &outputs)?;
     let inputs = { project.iter() }.flat_map(|it| destinations::files_of(it, &[]));
-    destinations::keep_apart(&inputs.collect::<Vec<_>>(), &outputs)?;
+    destinations::check_overwrites(&inputs.collect::<Vec<_>>(), &outputs)?;
     let form = CaptureForm::of_name(out).unwrap_or(match ports.len() {
         1 => CaptureForm::Pcap,
         _ => CaptureForm::PcapNg,

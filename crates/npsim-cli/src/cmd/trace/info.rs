@@ -100,10 +100,10 @@ struct Interface {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut infos = Vec::new();
     for (place, path) in arguments.files.iter().enumerate() {
-        let info = look(path, arguments.link)?;
+        let info = read_info(path, arguments.link)?;
         if arguments.format == Format::Text {
             let gap = if place > 0 { "\n" } else { "" };
-            output::tell(&format!("{gap}{}", text(&info)))?;
+            output::print_text(&format!("{gap}{}", text(&info)))?;
         }
         infos.push(info);
     }
@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn look(path: &Path, link: bool) -> Result<Info, CaptureError> {
+fn read_info(path: &Path, link: bool) -> Result<Info, CaptureError> {
     let links = if link {
         LinkTypes::Framed
     } else {

@@ -68,17 +68,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let against = arguments.against.as_deref();
     let entered = against.map(|path| enter(path, links)).transpose()?;
-    let told = tell((&arguments.file, links), entered)?;
-    if told.left.is_empty() {
-        return Err(nothing_told(arguments, told.frames).into());
+    let departed = read_departures((&arguments.file, links), entered)?;
+    if departed.left.is_empty() {
+        return Err(no_identifiable_frames(arguments, departed.frames).into());
     }
-    let chosen =
-        |flow: &FlowId| arguments.flows.is_empty() || arguments.flows.iter().any(|c| c.means(flow));
+    let chosen = |flow: &FlowId| {
+        arguments.flows.is_empty() || arguments.flows.iter().any(|c| c.selects(flow))
+    };
     let threshold = arguments.displacement;
     let mut flows = Vec::new();
-    let mut order = told.left.total_of(threshold, |_| false);
+    let mut order = departed.left.total_of(threshold, |_| false);
     let mut any = false;
-    for (flow, of_flow) in told.left.by_flow(threshold) {
+    for (flow, of_flow) in departed.left.by_flow(threshold) {
         if !chosen(flow) {
             continue;
         }
@@ -102,17 +103,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let report = OrderReport {
         file: arguments.file.display().to_string(),
-        format: told.format,
-        frames: told.frames,
-        by: told.by,
+        format: departed.format,
+        frames: departed.frames,
+        by: departed.by,
         against: arguments.against.as_ref().map(|p| p.display().to_string()),
-        left_out: told.left_out,
+        left_out: departed.left_out,
         threshold,
         order,
         flows,
     };
     match arguments.format {
-        Format::Text => output::tell(&order_text::text(&report, output::width()))?,
+        Format::Text => output::print_text(&order_text::text(&report, output::width()))?,
         Format::Json => format::json(&report)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -136,7 +137,7 @@ struct DepartedTraffic {
     left: Sequences<FlowId>,
 }
 
-fn tell(
+fn read_departures(
     (path, links): (&Path, LinkTypes),
     entered: Option<EnteredFrames>,
 ) -> Result<DepartedTraffic, CaptureError> {
@@ -160,7 +161,7 @@ fn tell(
             }
             (IdentifiedBy::Against, left, known)
         }
-        None => by_itself(&mut reader)?,
+        None => identify_frames(&mut reader)?,
     };
     Ok(DepartedTraffic {
         format: reader.format(),
@@ -173,7 +174,7 @@ fn tell(
 
 /// Identifies frames by stamps, or by TCP sequence numbers if no frame has a stamp. A capture may be a pipe that can be
 /// read only once, so both are recorded.
-fn by_itself(
+fn identify_frames(
     reader: &mut CaptureReader,
 ) -> Result<(IdentifiedBy, Sequences<FlowId>, u64), CaptureError> {
     let (mut stamps, mut stamps_known) = (Sequences::counted(), 0);
@@ -199,7 +200,7 @@ fn by_itself(
 }
 
 /// The error for a capture without identifiable frames.
-fn nothing_told(arguments: &Arguments, frames: u64) -> Problem {
+fn no_identifiable_frames(arguments: &Arguments, frames: u64) -> Problem {
     let file = arguments.file.display();
     if frames == 0 {
         return Problem::new(format!("`{file}` has no frames"))

@@ -189,7 +189,7 @@ mod tests {
     use super::classes;
 
     #[test]
-    fn classes_follow_each_other() {
+    fn distance_classes_are_contiguous() {
         assert_eq!(classes(0), [0..=0]);
         assert_eq!(classes(3), [0..=0, 1..=1, 2..=2, 3..=3]);
         assert_eq!(classes(8)[4..], [4..=7, 8..=15]);

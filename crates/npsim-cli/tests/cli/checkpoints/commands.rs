@@ -48,7 +48,7 @@ impl Dir {
 const FORWARD: &str = "run microcode/forward --trace traces/mixed.pcap";
 
 #[test]
-fn a_run_goes_on_until_later() {
+fn resumed_run_can_continue_to_a_later_time() {
     let dir = Dir::new();
     let whole = dir.npsim(
         &format!("{FORWARD} --until 40ms --out @a.pcap --stats @a.json"),
@@ -76,7 +76,7 @@ fn a_run_goes_on_until_later() {
 }
 
 #[test]
-fn a_fault_comes_again() {
+fn resumed_run_repeats_the_fault() {
     let dir = Dir::new();
     // Contexts count for a while, then read memory that does not exist.
     let source = "\
@@ -106,7 +106,7 @@ ctx_arb[kill]
 }
 
 #[test]
-fn changes_since_the_checkpoint_are_named() {
+fn changed_inputs_are_reported() {
     let dir = Dir::new();
     let copy = |from: &str, to: &str| {
         std::fs::copy(root().join(from), dir.file(to)).expect("copy a file");
@@ -177,7 +177,7 @@ fn options_that_change_results_are_refused() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_told() {
+fn unusable_files_are_refused() {
     let dir = Dir::new();
     dir.npsim("run --resume @none.ckpt", 1, "none.ckpt");
     dir.npsim("run --resume README.md", 1, "not a checkpoint of npsim");
@@ -216,7 +216,7 @@ fn files_that_cannot_be_used_are_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn half_a_checkpoint_does_not_stay_on_a_full_disk() {
+fn partial_checkpoint_is_removed_when_the_disk_is_full() {
     let dir = Dir::new();
     // The name under which it is written before it gets its final name.
     let part = dir.file(".c.ckpt.npsim-part");
@@ -229,7 +229,7 @@ fn half_a_checkpoint_does_not_stay_on_a_full_disk() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_leaves_a_checkpoint() {
+fn interrupted_run_leaves_a_checkpoint() {
     use std::process::{Command, Stdio};
     let dir = Dir::new();
     let command = "run microcode/forward --trace traces/mixed.pcap --pace 10kpps --quiet";
@@ -258,7 +258,7 @@ fn an_interrupted_run_leaves_a_checkpoint() {
 }
 
 #[test]
-fn traffic_that_is_made_goes_on() {
+fn generated_traffic_resumes() {
     let dir = Dir::new();
     for chip in ["ixp2400", "ixp2800"] {
         let command = format!("run microcode/forward --chip {chip} --load 0.3 --seed 4 --until");

@@ -71,7 +71,7 @@ fn whole_checkpoint_is_read() {
 }
 
 #[test]
-fn another_file_or_version_is_told() {
+fn foreign_or_damaged_files_are_refused() {
     for (bytes, expected) in [
         (&b""[..], "not a checkpoint"),
         (b"[chip]\n", "not a checkpoint"),
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_changed_or_cut_file_is_refused(at in any::<prop::sample::Index>(), flip in 1..=255u8, cut in any::<bool>()) {
+    fn corrupted_or_truncated_checkpoint_is_refused(at in any::<prop::sample::Index>(), flip in 1..=255u8, cut in any::<bool>()) {
         let mut bytes = SAVED.bytes.clone();
         let at = at.index(bytes.len());
         if cut {
@@ -113,7 +113,7 @@ proptest! {
     /// Past the checksum: whatever the bytes are, the chip accepts or rejects them. No length in
     /// them makes it allocate more than they hold.
     #[test]
-    fn a_forged_state_is_taken_or_refused(
+    fn forged_state_is_accepted_or_refused(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 1..6usize), 1..8),
         cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
     ) {

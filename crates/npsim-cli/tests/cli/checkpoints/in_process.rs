@@ -39,7 +39,7 @@ impl System {
 
     /// A router project, with such a capture.
     fn routing(target: &str, trace: &str, frames: usize) -> Self {
-        let mut system = Self::of(&root().join(target), None);
+        let mut system = Self::load_system(&root().join(target), None);
         system.capture = Capture::open(&root().join("traces").join(trace)).unwrap();
         system.capture.frames.truncate(frames);
         let ports = system.project.boot.ports.iter();
@@ -58,7 +58,7 @@ impl System {
     /// Firmware of the concurrency tests on all microengines.
     fn firmware(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/tests/firmware");
-        let mut system = Self::of(&folder.join(name).with_extension("toml"), Some("0-7"));
+        let mut system = Self::load_system(&folder.join(name).with_extension("toml"), Some("0-7"));
         system.settings.until = Some(400_000);
         system.settings.allow = vec![Check::Deadlock, Check::UninitialisedRead];
         system
@@ -67,12 +67,12 @@ impl System {
     /// Firmware that keeps a bus or a unit busy.
     fn stress(name: &str) -> Self {
         let folder = root().join("microcode/stress");
-        let mut system = Self::of(&folder.join(name).with_extension("toml"), None);
+        let mut system = Self::load_system(&folder.join(name).with_extension("toml"), None);
         system.settings.until = Some(30_000);
         system
     }
 
-    fn of(target: &Path, ids: Option<&str>) -> Self {
+    fn load_system(target: &Path, ids: Option<&str>) -> Self {
         let overrides = Overrides {
             ids: ids.map(str::to_owned),
             ..Overrides::default()
@@ -156,12 +156,12 @@ impl Run {
     }
 
     /// Continues to the end; returns everything observable about the run, and the state.
-    fn end(mut self) -> (Seen, Vec<u8>) {
+    fn end(mut self) -> (Observed, Vec<u8>) {
         let ending = self.run_to(Cycle::MAX).unwrap();
         let snapshot = self.0.snapshot().unwrap();
         self.0.finish().unwrap();
         let node = self.0.node(0);
-        let seen = Seen {
+        let seen = Observed {
             ending,
             stats: node.stats(),
             contexts: node.state_report(),
@@ -174,7 +174,7 @@ impl Run {
 
 /// Everything observable about a run that has ended.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct Observed {
     ending: Ending,
     stats: Stats,
     contexts: Vec<String>,
@@ -183,7 +183,7 @@ struct Seen {
 }
 
 /// The unfinished capture beside `out`.
-fn part(out: &Path) -> PathBuf {
+fn unfinished_capture(out: &Path) -> PathBuf {
     let name = out.file_name().unwrap().to_string_lossy();
     out.with_file_name(format!(".{name}.npsim-part"))
 }
@@ -215,7 +215,7 @@ fn check(system: &System, mut permille: Vec<u64>) {
         let read = Checkpoint::read(&file("checkpoint")).unwrap();
         assert!(read == checkpoint);
         copied_out = file(&format!("copied{permille}"));
-        std::fs::copy(part(&out), part(&copied_out)).unwrap();
+        std::fs::copy(unfinished_capture(&out), unfinished_capture(&copied_out)).unwrap();
         let mut resumed = Run::resume(system, &copied_out, &read);
         assert!(
             resumed.save() == checkpoint,
@@ -294,7 +294,7 @@ proptest! {
 }
 
 #[test]
-fn disturbed_runs_are_saved_in_the_middle_of_stalls() {
+fn runs_with_injected_stalls_can_be_saved() {
     let system = System::forwarder("mixed.pcap", 100).disturbed();
     check(&system, (0..1000).step_by(40).collect());
     for name in ["counters", "queue"] {
@@ -304,7 +304,7 @@ fn disturbed_runs_are_saved_in_the_middle_of_stalls() {
 }
 
 #[test]
-fn the_exceptions_capture_keeps_the_general_purpose_core_busy() {
+fn exceptions_capture_exercises_the_general_purpose_core() {
     let system = System::forwarder("exceptions.pcap", 400);
     let folder = tempfile::tempdir().unwrap();
     let mut run = Run::begin(&system, &folder.path().join("out"));

@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_killed_run_ends_with_the_same_bytes(
+    fn killed_and_resumed_run_writes_identical_outputs(
         // Microseconds; starting up takes some ten thousand of them.
         moments in prop::collection::vec(0..90_000u64, KILLS),
     ) {

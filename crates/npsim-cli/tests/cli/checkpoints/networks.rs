@@ -61,7 +61,7 @@ fn kill(dir: &Dir, first: &str, checkpoint: &Path) -> usize {
 }
 
 #[test]
-fn killed_networks_end_with_the_same_bytes() {
+fn killed_and_resumed_network_writes_identical_outputs() {
     for (file, options) in [
         (
             "dumbbell.toml",
@@ -85,7 +85,7 @@ fn killed_networks_end_with_the_same_bytes() {
 }
 
 #[test]
-fn a_network_goes_on_until_later() {
+fn resumed_network_can_continue_to_a_later_time() {
     let (dir, file) = (Dir::new(), shipped("dumbbell-xcp.toml"));
     dir.npsim(&command(&file, "--until 60s", "whole"))
         .expect(0, &[]);
@@ -179,7 +179,7 @@ fn differences_from_a_saved_network_are_reported() {
 
 /// The project and the microcode of a chip are inputs too.
 #[test]
-fn another_chip_is_told() {
+fn changed_chip_inputs_are_reported() {
     let dir = Dir::new();
     for folder in ["forward", "lib"] {
         std::fs::create_dir(dir.path(folder)).expect("a folder");

@@ -50,7 +50,7 @@ const WRITER: &str = "0.1.0";
 
 /// A checkpoint as this version would have written it. Its header begins with the version; before it stand mark and
 /// format (12 bytes), the digest of all that follows (32), and the header's length (4).
-fn of_this_version(checkpoint: &[u8]) -> Vec<u8> {
+fn with_this_version(checkpoint: &[u8]) -> Vec<u8> {
     let (mark, rest) = checkpoint.split_at(12);
     let rest = &rest[32..];
     let length = u32::from_le_bytes(rest[..4].try_into().expect("four bytes")) as usize;
@@ -65,7 +65,7 @@ fn of_this_version(checkpoint: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_checkpoint_of_another_version_is_refused_with_both() {
+fn checkpoint_of_another_version_is_refused_naming_both() {
     let dir = folder(&["checkpoint-15.ckpt"]);
     let versions = format!(
         "was written by npsim {WRITER}, and this is npsim {}",
@@ -76,8 +76,8 @@ fn a_checkpoint_of_another_version_is_refused_with_both() {
 }
 
 #[test]
-fn a_checkpoint_of_this_format_is_gone_on_with() {
-    let checkpoint = of_this_version(&stored("checkpoint-15.ckpt"));
+fn checkpoint_of_this_format_resumes() {
+    let checkpoint = with_this_version(&stored("checkpoint-15.ckpt"));
     let dir = folder(&[]).with("checkpoint-15.ckpt", checkpoint);
     dir.npsim("run read.uc --until 40us --quiet --stats whole.json")
         .expect(0, &[]);
@@ -87,21 +87,21 @@ fn a_checkpoint_of_this_format_is_gone_on_with() {
 }
 
 #[test]
-fn a_checkpoint_of_another_format_is_refused_with_both_numbers() {
+fn checkpoint_of_another_format_is_refused_naming_both() {
     let dir = folder(&["checkpoint-14.ckpt"]);
     dir.npsim("run --resume checkpoint-14.ckpt")
         .expect(1, &["has format 14", "reads format 15"]);
 }
 
 #[test]
-fn a_bundle_is_read() {
+fn stored_bundle_is_read() {
     let dir = folder(&["bundle-1.npb"]);
     dir.npsim("bundle info bundle-1.npb")
         .expect(0, &["npsim run read.uc --until 20us", "190 bytes"]);
 }
 
 /// The place and type of every value. Elements of a list count together.
-fn places(value: &Value, place: &str, found: &mut BTreeSet<String>) {
+fn collect_paths(value: &Value, place: &str, found: &mut BTreeSet<String>) {
     let kind = match value {
         // Values missing in one run are present in another.
         Value::Null => return,
@@ -110,13 +110,13 @@ fn places(value: &Value, place: &str, found: &mut BTreeSet<String>) {
         Value::String(_) => "string",
         Value::Array(values) => {
             for value in values {
-                places(value, &format!("{place}[]"), found);
+                collect_paths(value, &format!("{place}[]"), found);
             }
             "array"
         }
         Value::Object(values) => {
             for (name, value) in values {
-                places(value, &format!("{place}.{name}"), found);
+                collect_paths(value, &format!("{place}.{name}"), found);
             }
             "object"
         }
@@ -166,8 +166,8 @@ fn documents_keep_their_properties() {
             );
         }
         let (mut had, mut has) = (BTreeSet::new(), BTreeSet::new());
-        places(&before, "", &mut had);
-        places(&now, "", &mut has);
+        collect_paths(&before, "", &mut had);
+        collect_paths(&now, "", &mut has);
         let lost: Vec<_> = had.difference(&has).collect();
         assert!(lost.is_empty(), "{name} has lost {lost:?}");
     }

@@ -9,7 +9,7 @@ use lsp_server::{Connection, Message, Notification, Request, RequestId, Response
 use serde_json::{Value, json};
 
 /// How long a test waits for the server before it fails.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// An editor with a folder and a server in the same process.
 pub struct Editor {
@@ -58,7 +58,7 @@ impl Editor {
             answer["capabilities"]["renameProvider"].is_object(),
             "{answer}"
         );
-        editor.tell("initialized", json!({}));
+        editor.notify("initialized", json!({}));
         for (name, text) in files
             .iter()
             .filter(|(name, _)| !name.ends_with("npsim.toml"))
@@ -87,7 +87,7 @@ impl Editor {
         uri.strip_prefix(root.as_str()).unwrap_or(uri).to_owned()
     }
 
-    pub fn tell(&self, method: &str, parameters: Value) {
+    pub fn notify(&self, method: &str, parameters: Value) {
         let notification = Notification::new(method.to_owned(), parameters);
         self.connection
             .sender
@@ -99,7 +99,7 @@ impl Editor {
         let message = self
             .connection
             .receiver
-            .recv_timeout(PATIENCE)
+            .recv_timeout(TIMEOUT)
             .expect("an answer");
         if let Message::Notification(notification) = &message
             && notification.method == "textDocument/publishDiagnostics"
@@ -145,11 +145,11 @@ impl Editor {
     /// Opens a text under a name, and waits for its diagnostics.
     pub fn open_text(&mut self, name: &str, text: &str) -> &mut Self {
         self.texts.insert(name.to_owned(), (1, text.to_owned()));
-        self.tell(
+        self.notify(
             "textDocument/didOpen",
             json!({"textDocument": {"uri": self.uri(name), "languageId": "uc", "version": 1, "text": text}}),
         );
-        self.wait(name, 1)
+        self.wait_for_diagnostics(name, 1)
     }
 
     /// Replaces the first occurrence of a text by another, as typing does.
@@ -160,17 +160,17 @@ impl Editor {
         text.replace_range(at..at + old.len(), new);
         *version += 1;
         let version = *version;
-        self.tell(
+        self.notify(
             "textDocument/didChange",
             json!({"textDocument": {"uri": self.uri(name), "version": version},
                    "contentChanges": [{"range": range, "text": new}]}),
         );
-        self.wait(name, version)
+        self.wait_for_diagnostics(name, version)
     }
 
     /// Types letters one by one after a text, without waiting; returns the number of versions that
     /// had diagnostics until those of the last version arrived.
-    pub fn type_at_once(&mut self, name: &str, mark: &str, letters: &str) -> usize {
+    pub fn type_without_waiting(&mut self, name: &str, mark: &str, letters: &str) -> usize {
         let mut at = self.texts[name].1.find(mark).expect("the text") + mark.len();
         for letter in letters.chars() {
             let (version, text) = self.texts.get_mut(name).expect("an open text");
@@ -180,7 +180,7 @@ impl Editor {
             *version += 1;
             let version = *version;
             let change = json!({"range": {"start": here, "end": here}, "text": letter});
-            self.tell(
+            self.notify(
                 "textDocument/didChange",
                 json!({"textDocument": {"uri": self.uri(name), "version": version},
                        "contentChanges": [change]}),
@@ -201,13 +201,13 @@ impl Editor {
     }
 
     /// Sends a request and cancels it at once; returns the error's number if it was not answered.
-    pub fn ask_in_vain(&mut self, method: &str, parameters: Value) -> Option<i64> {
+    pub fn request_and_cancel(&mut self, method: &str, parameters: Value) -> Option<i64> {
         self.next += 1;
         let id = RequestId::from(self.next);
         let request = Request::new(id.clone(), method.to_owned(), parameters);
         let sent = self.connection.sender.send(request.into());
         sent.expect("the server listens");
-        self.tell("$/cancelRequest", json!({ "id": self.next }));
+        self.notify("$/cancelRequest", json!({ "id": self.next }));
         // The next request is answered later.
         let mut answers = Vec::new();
         self.next += 1;
@@ -233,7 +233,7 @@ impl Editor {
     }
 
     /// Waits for the diagnostics of a version of a text.
-    fn wait(&mut self, name: &str, version: i32) -> &mut Self {
+    fn wait_for_diagnostics(&mut self, name: &str, version: i32) -> &mut Self {
         let wanted = self.uri(name);
         loop {
             if let Message::Notification(notification) = self.receive()
@@ -294,11 +294,13 @@ impl Editor {
         let parameters = self.at(name, mark);
         let answer = self.ask("textDocument/definition", parameters);
         let list = answer.as_array().expect("a list").clone();
-        list.iter().map(|place| self.show(place)).collect()
+        list.iter()
+            .map(|place| self.describe_location(place))
+            .collect()
     }
 
     /// `file:line text` of a place.
-    pub fn show(&self, place: &Value) -> String {
+    pub fn describe_location(&self, place: &Value) -> String {
         let file = self.name(place["uri"].as_str().expect("a URI"));
         let text = &self
             .texts
@@ -322,13 +324,13 @@ impl Editor {
     }
 
     /// The answer to a request about a whole text.
-    pub fn of(&mut self, name: &str, method: &str) -> Value {
+    pub fn document_request(&mut self, name: &str, method: &str) -> Value {
         let parameters = json!({"textDocument": {"uri": self.uri(name)}});
         self.ask(method, parameters)
     }
 
     /// A text after edits of it.
-    pub fn edited(&self, name: &str, edits: &Value) -> String {
+    pub fn apply_edits(&self, name: &str, edits: &Value) -> String {
         let mut text = self.texts.get(name).expect("a text").1.clone();
         let mut edits = edits.as_array().expect("edits").clone();
         // From the end, so that earlier positions stay valid.
@@ -358,7 +360,7 @@ impl Editor {
         let mut changed = BTreeMap::new();
         for (file, edits) in response["result"]["changes"].as_object().expect("changes") {
             let file = self.name(file);
-            let text = self.edited(&file, edits);
+            let text = self.apply_edits(&file, edits);
             changed.insert(file, text);
         }
         Ok(changed)
@@ -372,7 +374,7 @@ impl Drop for Editor {
         };
         if !std::thread::panicking() {
             self.ask("shutdown", Value::Null);
-            self.tell("exit", Value::Null);
+            self.notify("exit", Value::Null);
             server.join().expect("the server ends well");
         }
     }

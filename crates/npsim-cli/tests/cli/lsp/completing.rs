@@ -29,7 +29,7 @@ fn has(list: &[String], name: &str) -> bool {
 }
 
 #[test]
-fn operands_are_what_the_place_takes() {
+fn operand_completions_fit_their_position() {
     let mut editor = Editor::new(&[("a.uc", TEXT)]);
     editor.open("a.uc");
     let list = editor.completion("a.uc", "csr_rd[|]");
@@ -53,7 +53,7 @@ fn operands_are_what_the_place_takes() {
 }
 
 #[test]
-fn names_are_those_of_the_scope() {
+fn name_completions_are_those_in_scope() {
     let mut editor = Editor::new(&[("a.uc", TEXT)]);
     editor.open("a.uc");
     let list = editor.completion("a.uc", "+, o|");
@@ -65,7 +65,7 @@ fn names_are_those_of_the_scope() {
 }
 
 #[test]
-fn a_line_begins_with_an_instruction_a_macro_or_a_directive() {
+fn line_start_completes_instructions_macros_and_directives() {
     let mut editor = Editor::new(&[("a.uc", TEXT)]);
     editor.open("a.uc");
     let list = editor.completion("a.uc", "    al|");

@@ -37,7 +37,7 @@ fn editor() -> Editor {
 }
 
 #[test]
-fn hints_say_what_the_assembler_chose() {
+fn inlay_hints_show_what_the_assembler_chose() {
     let mut editor = editor();
     let hints = |editor: &mut Editor, from: usize, to: usize| -> Vec<String> {
         let answer = editor.ask(
@@ -66,7 +66,7 @@ fn hints_say_what_the_assembler_chose() {
 }
 
 #[test]
-fn lenses_have_the_share_of_the_last_profile() {
+fn lenses_show_time_shares_of_the_last_profile() {
     let text = "\
 #macro spin(r)
     alu[r, r, +, 1]
@@ -81,7 +81,7 @@ br[e#]
     let mut editor = Editor::new(&[("main.uc", text)]);
     editor.open("main.uc");
     let titles = |editor: &mut Editor| -> Vec<String> {
-        let answer = editor.of("main.uc", "textDocument/codeLens");
+        let answer = editor.document_request("main.uc", "textDocument/codeLens");
         let title = |it: &Value| it["command"]["title"].as_str().expect("a title").to_owned();
         answer
             .as_array()
@@ -126,7 +126,7 @@ br[e#]
 #[test]
 fn lenses_count_words_and_uses() {
     let mut editor = editor();
-    let answer = editor.of("main.uc", "textDocument/codeLens");
+    let answer = editor.document_request("main.uc", "textDocument/codeLens");
     let row = |lens: &Value| {
         let title = lens["command"]["title"].as_str().expect("a title");
         format!("{} {title}", lens["range"]["start"]["line"])
@@ -137,7 +137,7 @@ fn lenses_count_words_and_uses() {
 }
 
 /// Each word that has a meaning, with its kind.
-fn meanings(editor: &mut Editor) -> Vec<(String, &'static str, u64)> {
+fn semantic_tokens(editor: &mut Editor) -> Vec<(String, &'static str, u64)> {
     const NAMES: [&str; 11] = [
         "keyword",
         "modifier",
@@ -151,7 +151,7 @@ fn meanings(editor: &mut Editor) -> Vec<(String, &'static str, u64)> {
         "typeParameter",
         "comment",
     ];
-    let answer = editor.of("main.uc", "textDocument/semanticTokens/full");
+    let answer = editor.document_request("main.uc", "textDocument/semanticTokens/full");
     let data: Vec<u64> = { answer["data"].as_array().expect("numbers").iter() }
         .map(|it| it.as_u64().expect("a number"))
         .collect();
@@ -171,9 +171,9 @@ fn meanings(editor: &mut Editor) -> Vec<(String, &'static str, u64)> {
 }
 
 #[test]
-fn words_are_told_by_what_they_are() {
+fn semantic_tokens_classify_words() {
     let mut editor = editor();
-    let found = meanings(&mut editor);
+    let found = semantic_tokens(&mut editor);
     let is = |word: &str, kind: &str, modifiers: u64| {
         let known = found
             .iter()
@@ -201,7 +201,7 @@ fn words_are_told_by_what_they_are() {
 }
 
 #[test]
-fn forms_are_shown_with_the_operand_that_is_next() {
+fn signature_help_marks_the_active_operand() {
     let mut editor = Editor::new(&[(
         "a.uc",
         "; Doubles.\n#macro twice(r, times)\n    nop\n#endm\nalu[a, b, +, 1]\ntwice(a, 2)\nnop\n",

@@ -32,7 +32,7 @@ start#:
 ";
 
 #[test]
-fn instructions_words_and_registers_of_the_chip() {
+fn hover_explains_instructions_keywords_and_registers() {
     let mut editor = Editor::new(&[("a.uc", TEXT)]);
     editor.open("a.uc");
     let mut has = |mark: &str, phrases: &[&str]| {
@@ -63,7 +63,7 @@ fn instructions_words_and_registers_of_the_chip() {
 }
 
 #[test]
-fn names_of_the_program() {
+fn hover_explains_names_of_the_program() {
     let mut editor = Editor::new(&[("a.uc", TEXT)]);
     editor.open("a.uc");
     assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
@@ -86,7 +86,7 @@ fn names_of_the_program() {
 }
 
 #[test]
-fn a_name_is_in_the_register_that_its_line_uses() {
+fn hover_shows_the_register_used_at_the_line() {
     // The two live ranges of `x` are independent, and each must be in a different bank from the
     // register it is added to.
     let text = ".reg x a b\n.reg_addr a 0 A\n.reg_addr b 1 B\nimmed[a, 1]\nimmed[b, 2]\n\

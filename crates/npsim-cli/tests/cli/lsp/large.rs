@@ -37,7 +37,7 @@ fn program() -> String {
 }
 
 #[test]
-fn a_long_program_is_answered_whole() {
+fn large_program_gets_complete_answers() {
     let text = program();
     assert!(text.lines().count() >= 10_000, "{}", text.lines().count());
     let mut editor = Editor::new(&[("main.uc", text.as_str())]);
@@ -45,7 +45,7 @@ fn a_long_program_is_answered_whole() {
     assert_eq!(editor.diagnostics("main.uc"), [""; 0]);
     let count = |value: &Value| value.as_array().map_or(0, Vec::len);
 
-    let outline = editor.of("main.uc", "textDocument/documentSymbol");
+    let outline = editor.document_request("main.uc", "textDocument/documentSymbol");
     // The macros, the blocks, `total` and `end#`; in each block its register and its label.
     assert_eq!(count(&outline), MACROS + BLOCKS + 2);
     let last = &outline[MACROS + BLOCKS];
@@ -54,12 +54,12 @@ fn a_long_program_is_answered_whole() {
         (&json!(".begin"), 2)
     );
 
-    let lenses = editor.of("main.uc", "textDocument/codeLens");
+    let lenses = editor.document_request("main.uc", "textDocument/codeLens");
     assert_eq!(count(&lenses), 1 + MACROS);
     assert_eq!(lenses[1]["command"]["title"], "1 use, 1 word each");
     assert_eq!(lenses[MACROS]["command"]["title"], "not used");
 
-    let tokens = editor.of("main.uc", "textDocument/semanticTokens/full");
+    let tokens = editor.document_request("main.uc", "textDocument/semanticTokens/full");
     assert!(count(&tokens["data"]) > 5 * 4 * 14 * BLOCKS);
     let mut parameters = editor.at("main.uc", "immed[tot|al");
     parameters["context"] = json!({ "includeDeclaration": true });
@@ -71,17 +71,17 @@ fn a_long_program_is_answered_whole() {
 }
 
 #[test]
-fn keys_typed_at_once_are_one_change() {
+fn rapid_typing_is_checked_as_one_change() {
     let text = program();
     let mut editor = Editor::new(&[("main.uc", text.as_str())]);
     editor.open("main.uc");
     let typed = "; as fast as it goes, and a little longer";
-    let shown = editor.type_at_once("main.uc", "end#: br[end#]", typed);
+    let shown = editor.type_without_waiting("main.uc", "end#: br[end#]", typed);
     assert!(shown < typed.len() / 2, "{shown} of {}", typed.len());
     assert_eq!(editor.diagnostics("main.uc"), [""; 0]);
     // The request is answered once, whichever comes first.
     let question = editor.at("main.uc", "immed[tot|al");
-    let code = editor.ask_in_vain("textDocument/hover", question);
+    let code = editor.request_and_cancel("textDocument/hover", question);
     assert!(code.is_none_or(|code| code == -32800), "{code:?}");
     assert!(editor.hover("main.uc", "immed[tot|al").contains("total"));
 }

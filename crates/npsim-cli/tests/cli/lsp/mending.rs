@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::Editor;
 
 #[test]
-fn a_text_is_laid_out_line_by_line() {
+fn formatting_edits_only_changed_lines() {
     let text = "; é𝄞\n.reg x\n immed[x,1]\nalu[--, --, B, x]\n    nop\ne#:br[e#]";
     let mut editor = Editor::new(&[("a.uc", text)]);
     editor.open("a.uc");
@@ -16,7 +16,7 @@ fn a_text_is_laid_out_line_by_line() {
         json!({"textDocument": {"uri": uri}, "options": options}),
     );
     let wanted = "; é𝄞\n.reg x\n    immed[x, 1]\n    alu[--, --, B, x]\n    nop\ne#: br[e#]\n";
-    assert_eq!(editor.edited("a.uc", &whole), wanted);
+    assert_eq!(editor.apply_edits("a.uc", &whole), wanted);
     assert_eq!(
         whole.as_array().map(Vec::len),
         Some(3),
@@ -28,7 +28,7 @@ fn a_text_is_laid_out_line_by_line() {
                "range": {"start": {"line": 3, "character": 2}, "end": {"line": 4, "character": 0}}}),
     );
     let wanted = text.replacen("\nalu", "\n    alu", 1);
-    assert_eq!(editor.edited("a.uc", &part), wanted);
+    assert_eq!(editor.apply_edits("a.uc", &part), wanted);
 }
 
 /// Titles of the actions for a place, and the text that results from each.
@@ -45,13 +45,13 @@ fn actions(editor: &mut Editor, mark: &str) -> Vec<(String, String)> {
         assert!(action["diagnostics"][0]["message"].is_string(), "{action}");
         let edits = &action["edit"]["changes"][uri.as_str()];
         let title = action["title"].as_str().expect("a title").to_owned();
-        (title, editor.edited("a.uc", edits))
+        (title, editor.apply_edits("a.uc", edits))
     };
     answer.as_array().expect("a list").iter().map(row).collect()
 }
 
 #[test]
-fn patches_of_messages_are_offered() {
+fn fixes_of_diagnostics_are_offered_as_actions() {
     let text = ".reg count\nimmed[cuont, 1]\nalu[--, --, B, count]\ne#: br[e#]\n";
     let mut editor = Editor::new(&[("a.uc", text)]);
     editor.open("a.uc");
@@ -89,7 +89,7 @@ fn undeclared_names_can_be_declared() {
 }
 
 #[test]
-fn warnings_can_be_silenced_where_they_are() {
+fn warnings_can_be_silenced_in_place() {
     let text = ".reg x\nalu[--, --, B, x]\ne#: br[e#]\n";
     let mut editor = Editor::new(&[("a.uc", text)]);
     editor.open("a.uc");

@@ -53,7 +53,7 @@ fn definitions_are_found_through_scopes_macros_and_files() {
 }
 
 #[test]
-fn synonyms_lead_to_where_they_are_made() {
+fn definition_of_a_synonym_is_found() {
     let text = ".reg n\n.operand_synonym count n\nimmed[count, 1]\nalu[--, --, B, n]\ne#: br[e#]\n";
     let mut editor = Editor::new(&[("a.uc", text)]);
     editor.open("a.uc");
@@ -68,7 +68,7 @@ fn synonyms_lead_to_where_they_are_made() {
 }
 
 #[test]
-fn uses_are_found() {
+fn references_are_found() {
     let mut editor = editor();
     let mut parameters = editor.at("main.uc", "|x, -");
     parameters["context"] = serde_json::json!({"includeDeclaration": true});
@@ -77,7 +77,7 @@ fn uses_are_found() {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|place| editor.show(place))
+        .map(|place| editor.describe_location(place))
         .collect();
     assert_eq!(places, ["main.uc:2 x", "main.uc:3 x", "main.uc:10 x"]);
 }
@@ -92,7 +92,7 @@ fn tree(rows: &serde_json::Value, depth: usize, found: &mut Vec<String>) {
 }
 
 #[test]
-fn the_outline_shows_what_stands_in_what() {
+fn outline_is_nested_by_scope() {
     let text = "\
 .begin
     .reg x
@@ -109,7 +109,7 @@ nop
 ";
     let mut editor = Editor::new(&[("a.uc", text)]);
     editor.open("a.uc");
-    let answer = editor.of("a.uc", "textDocument/documentSymbol");
+    let answer = editor.document_request("a.uc", "textDocument/documentSymbol");
     let mut found = Vec::new();
     tree(&answer, 0, &mut found);
     let expected = [
@@ -124,7 +124,7 @@ nop
 }
 
 #[test]
-fn the_outline_has_what_the_text_defines() {
+fn outline_lists_definitions_of_the_file() {
     let mut editor = editor();
     let mut names = |file: &str| -> Vec<String> {
         let uri = editor.uri(file);
@@ -142,7 +142,7 @@ fn the_outline_has_what_the_text_defines() {
 }
 
 #[test]
-fn names_of_the_project_lead_to_their_keys() {
+fn definition_of_a_project_name_is_its_key() {
     let project = "[[me]]\nid = 0\nsource = \"main.uc\"\n[[ring]]\nname = \"TX_RING\"\n\
                    size = 128\nstatus = \"full\"\n";
     let text = "busy#:\nbr_inp_state[TX_RING_STATUS, busy#]\ne#: br[e#]\n";

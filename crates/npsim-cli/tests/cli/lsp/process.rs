@@ -9,7 +9,7 @@ use serde_json::json;
 use super::client::uri;
 
 #[test]
-fn the_command_serves_and_ends_when_it_is_told_to() {
+fn lsp_command_serves_and_exits_on_request() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().canonicalize().expect("a path").join("a.uc");
     let mut child = Command::new(env!("CARGO_BIN_EXE_npsim"))
@@ -31,7 +31,7 @@ fn the_command_serves_and_ends_when_it_is_told_to() {
             parameters,
         ))
     };
-    let tell = |method: &str, parameters| {
+    let notification = |method: &str, parameters| {
         Message::Notification(Notification::new(method.to_owned(), parameters))
     };
     send(request(1, "initialize", json!({"capabilities": {}})));
@@ -39,8 +39,8 @@ fn the_command_serves_and_ends_when_it_is_told_to() {
         panic!("no answer");
     };
     assert_eq!(answer.id, RequestId::from(1));
-    send(tell("initialized", json!({})));
-    send(tell(
+    send(notification("initialized", json!({})));
+    send(notification(
         "textDocument/didOpen",
         json!({"textDocument": {"uri": uri(&path), "languageId": "uc", "version": 7, "text": "bogus\n"}}),
     ));
@@ -57,6 +57,6 @@ fn the_command_serves_and_ends_when_it_is_told_to() {
         panic!("no answer");
     };
     assert_eq!(answer.id, RequestId::from(2));
-    send(tell("exit", json!(null)));
+    send(notification("exit", json!(null)));
     assert!(child.wait().expect("an end").success());
 }

@@ -50,7 +50,7 @@ fn has(list: &[String], name: &str) -> bool {
 }
 
 #[test]
-fn keys_and_sections_are_those_of_the_place() {
+fn key_completions_fit_their_section() {
     let mut editor = editor();
     let list = editor.completion("p/npsim.toml", "nam|");
     assert!(
@@ -79,7 +79,7 @@ fn keys_and_sections_are_those_of_the_place() {
 }
 
 #[test]
-fn values_are_those_that_there_are() {
+fn value_completions_are_the_valid_ones() {
     let mut editor = editor();
     let list = editor.completion("p/npsim.toml", "profile = \"|");
     assert!(
@@ -108,7 +108,7 @@ fn values_are_those_that_there_are() {
 }
 
 #[test]
-fn keys_and_values_say_what_they_mean() {
+fn hover_explains_keys_and_values() {
     let mut editor = editor();
     let text = editor.hover("p/npsim.toml", "pro|file");
     assert!(text.starts_with("`chip.profile`: a text"), "{text}");
@@ -123,6 +123,6 @@ fn keys_and_values_say_what_they_mean() {
     );
     assert_eq!(editor.hover("p/npsim.toml", "# a com|"), "");
     // A project file is not microcode.
-    let edits = editor.of("p/npsim.toml", "textDocument/foldingRange");
+    let edits = editor.document_request("p/npsim.toml", "textDocument/foldingRange");
     assert!(edits.is_null(), "{edits}");
 }

@@ -44,7 +44,7 @@ fn editor() -> Editor {
 #[test]
 fn blocks_and_comments_fold() {
     let mut editor = editor();
-    let answer = editor.of("main.uc", "textDocument/foldingRange");
+    let answer = editor.document_request("main.uc", "textDocument/foldingRange");
     let row = |fold: &Value| {
         let kind = fold["kind"].as_str().unwrap_or("");
         format!("{}-{}{kind}", fold["startLine"], fold["endLine"])
@@ -55,11 +55,11 @@ fn blocks_and_comments_fold() {
 }
 
 #[test]
-fn unbalanced_blocks_fold_as_far_as_they_go() {
+fn unbalanced_blocks_fold_where_possible() {
     let text = ".endif\n.begin\n.if (1)\nnop\n.end\n#endm\n#if 1\nnop\nnop\n";
     let mut editor = Editor::new(&[("a.uc", text)]);
     editor.open("a.uc");
-    let answer = editor.of("a.uc", "textDocument/foldingRange");
+    let answer = editor.document_request("a.uc", "textDocument/foldingRange");
     assert_eq!(answer.as_array().map(Vec::len), Some(1), "{answer}");
     assert_eq!(answer[0]["startLine"], 1);
 }
@@ -73,7 +73,7 @@ fn uses_are_highlighted_and_includes_are_links() {
         .map(|it| format!("{} {}", it["range"]["start"]["line"], it["kind"]))
         .collect();
     assert_eq!(lines, ["5 3", "6 2", "7 2"]);
-    let links = editor.of("main.uc", "textDocument/documentLink");
+    let links = editor.document_request("main.uc", "textDocument/documentLink");
     assert_eq!(links.as_array().map(Vec::len), Some(1));
     assert_eq!(links[0]["target"], editor.uri("lib.uc"));
     assert_eq!(
@@ -83,7 +83,7 @@ fn uses_are_highlighted_and_includes_are_links() {
 }
 
 #[test]
-fn names_of_all_projects_are_found_by_their_letters() {
+fn workspace_symbols_match_by_subsequence() {
     let mut editor = editor();
     let mut names = |query: &str| -> Vec<String> {
         let answer = editor.ask("workspace/symbol", json!({ "query": query }));
@@ -96,7 +96,7 @@ fn names_of_all_projects_are_found_by_their_letters() {
 }
 
 #[test]
-fn uses_of_macros_are_followed_both_ways() {
+fn macro_calls_are_found_in_both_directions() {
     let mut editor = editor();
     let mut prepared = |mark: &str| {
         let parameters = editor.at("lib.uc", mark);
@@ -131,7 +131,7 @@ fn uses_of_macros_are_followed_both_ways() {
 }
 
 #[test]
-fn a_macro_is_shown_as_what_it_becomes() {
+fn macro_expansion_is_shown() {
     let mut editor = editor();
     let mut expanded = |name: &str, mark: &str| {
         let parameters = editor.at(name, mark);

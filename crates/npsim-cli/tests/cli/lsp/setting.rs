@@ -10,7 +10,7 @@ use crate::harness::root;
 const MAIN: &str = "#include \"far.uc\"\nhere#: br[here#]\n";
 
 #[test]
-fn folders_for_includes_can_be_set_at_the_start_and_later() {
+fn include_folders_can_be_set_at_startup_and_later() {
     let files = [("main.uc", MAIN), ("other/far.uc", "#define FAR 1\n")];
     let settings = json!({"include": ["other"]});
     let mut editor = Editor::with_settings(&files, &settings);
@@ -20,7 +20,7 @@ fn folders_for_includes_can_be_set_at_the_start_and_later() {
     let mut editor = Editor::new(&files);
     editor.open("main.uc");
     assert!(!editor.diagnostics("main.uc").is_empty());
-    editor.tell(
+    editor.notify(
         "workspace/didChangeConfiguration",
         json!({"settings": {"npsim": settings}}),
     );
@@ -30,23 +30,28 @@ fn folders_for_includes_can_be_set_at_the_start_and_later() {
 }
 
 #[test]
-fn a_project_can_be_set_that_is_not_in_the_folder() {
-    let elsewhere = tempfile::tempdir().expect("a folder");
-    let project = "[[me]]\nid = 0\nsource = \"main.uc\"\n[define]\nONLY_HERE = 3\n";
-    std::fs::write(elsewhere.path().join("npsim.toml"), project).expect("write");
-    let text = ".reg x\nimmed[x, ONLY_HERE]\nalu[--, --, B, x]\ne#: br[e#]\n";
-    std::fs::write(elsewhere.path().join("main.uc"), text).expect("write");
-    let settings = json!({"project": elsewhere.path()});
-    let mut editor = Editor::with_settings(&[("a.uc", "e#: br[e#]\n")], &settings);
-    let found = editor.ask("workspace/symbol", json!({"query": ""}));
-    assert!(found.is_array());
+fn project_outside_the_workspace_can_be_set() {
+    let text = ".reg x\nimmed[x, ONLY_HERE]\nalu[--, --, B, x]\nhere#: br[here#]\n";
+    let mut editor = Editor::new(&[("a.uc", text)]);
     editor.open("a.uc");
+    assert!(!editor.diagnostics("a.uc").is_empty());
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let project = format!(
+        "[[me]]\nid = 0\nsource = {:?}\ndefine = {{ ONLY_HERE = 3 }}\n",
+        editor.path("a.uc")
+    );
+    std::fs::write(elsewhere.path().join("npsim.toml"), project).expect("write");
+    editor.notify(
+        "workspace/didChangeConfiguration",
+        json!({"settings": {"npsim": {"project": elsewhere.path()}}}),
+    );
+    editor.edit("a.uc", "x\nimmed", "x ; a change\nimmed");
     assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
 }
 
 /// Sources of the tutorials belong to no project and include files from `lib`.
 #[test]
-fn a_library_beside_the_folder_is_found() {
+fn sibling_lib_folder_is_found() {
     let read = |name: &str| std::fs::read_to_string(root().join("microcode").join(name));
     let mut names = vec!["tutorial/wire8.uc".to_owned()];
     for entry in std::fs::read_dir(root().join("microcode/lib")).expect("a folder") {
@@ -67,7 +72,7 @@ fn a_library_beside_the_folder_is_found() {
 
 /// A source that, for example, `--set me.receive.source=twice.uc` puts into a project.
 #[test]
-fn a_source_beside_a_project_file_has_the_names_of_the_project() {
+fn source_next_to_a_project_file_uses_its_definitions() {
     let project = "[[me]]\nid = \"0\"\nsource = \"main.uc\"\ndefine = { OURS = 3 }\n";
     let text = ".reg x\nimmed[x, OURS]\nalu[--, --, B, x]\ne#: br[e#]\n";
     let files = [

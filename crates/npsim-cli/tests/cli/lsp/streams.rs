@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long the server may take to end.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The server process, with pipes.
 fn start() -> Child {
@@ -34,7 +34,7 @@ fn conversation(stream: &[u8]) -> (Vec<Value>, String, i32) {
     let mut bytes = Vec::new();
     output.read_to_end(&mut bytes).expect("read");
     let mut rest = &bytes[..];
-    while let Some(message) = next(&mut rest) {
+    while let Some(message) = next_message(&mut rest) {
         said.push(message);
     }
     let mut errors = String::new();
@@ -42,13 +42,13 @@ fn conversation(stream: &[u8]) -> (Vec<Value>, String, i32) {
         .read_to_string(&mut errors)
         .expect("read");
     writer.join().expect("written");
-    assert!(begun.elapsed() < PATIENCE, "{errors}");
+    assert!(begun.elapsed() < TIMEOUT, "{errors}");
     assert!(!errors.contains("panicked"), "{errors}");
     let code = child.wait().expect("an end").code();
     (said, errors, code.expect("no signal"))
 }
 
-fn next(rest: &mut &[u8]) -> Option<Value> {
+fn next_message(rest: &mut &[u8]) -> Option<Value> {
     if rest.is_empty() {
         return None;
     }
@@ -121,7 +121,7 @@ fn a_broken_stream_ends_the_server_with_a_message() {
 }
 
 #[test]
-fn a_message_that_cannot_be_read_is_answered_and_the_server_lives() {
+fn unreadable_message_is_answered_and_the_server_continues() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let inside = format!(r#"{{"id":5,"method":"textDocument/hover","params":{deep}}}"#);
     let bad: [&[u8]; 7] = [
@@ -159,7 +159,7 @@ fn a_message_that_cannot_be_read_is_answered_and_the_server_lives() {
 }
 
 #[test]
-fn requests_before_the_beginning_are_refused() {
+fn requests_before_initialize_are_refused() {
     let stream = [
         request(5, "textDocument/hover", &json!({})),
         notification("textDocument/didOpen"),
@@ -175,7 +175,7 @@ fn requests_before_the_beginning_are_refused() {
 }
 
 #[test]
-fn an_editor_that_begins_wrongly_is_shown_why() {
+fn failed_initialization_is_reported() {
     for (stream, why) in [
         (Vec::new(), "disconnected"),
         (notification("exit"), "expected initialize"),
@@ -195,7 +195,7 @@ fn an_editor_that_begins_wrongly_is_shown_why() {
 }
 
 #[test]
-fn an_output_that_is_closed_is_no_panic() {
+fn closed_output_causes_no_panic() {
     let mut child = start();
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("a pipe");

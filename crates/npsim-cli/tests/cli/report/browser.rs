@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{OVERLOAD, shown};
+use super::{OVERLOAD, run_output};
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -16,7 +16,7 @@ fn browser() -> Option<&'static str> {
 }
 
 /// A script that examines the page and writes its findings into the title.
-const LOOK: &str = r##"<script>
+const INSPECT_SCRIPT: &str = r##"<script>
 const errors = [];
 addEventListener("error", (event) => errors.push(event.message));
 addEventListener("load", () => {
@@ -66,9 +66,9 @@ fn headless(name: &str, home: &Path) -> Command {
 
 /// The script's findings in a window of the given width in pixels. The page is put into a frame,
 /// because windows cannot be as narrow as a telephone.
-fn look(name: &str, folder: &Path, width: u32) -> serde_json::Value {
+fn inspect_page(name: &str, folder: &Path, width: u32) -> serde_json::Value {
     let page = std::fs::read_to_string(folder.join("index.html")).unwrap();
-    let watched = page.replacen("<style>", &format!("{LOOK}<style>"), 1);
+    let watched = page.replacen("<style>", &format!("{INSPECT_SCRIPT}<style>"), 1);
     assert_ne!(page, watched);
     std::fs::write(folder.join("watched.html"), watched).unwrap();
     let frame = format!(
@@ -111,9 +111,9 @@ fn the_page_fits_three_widths_and_loads_without_errors() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    shown("microcode/forward", OVERLOAD, folder.path());
+    run_output("microcode/forward", OVERLOAD, folder.path());
     for width in [1280, 800, 400] {
-        let found = look(name, folder.path(), width);
+        let found = inspect_page(name, folder.path(), width);
         assert_eq!(found["width"], width, "{found}");
         for list in ["errors", "outside", "overlaps"] {
             assert_eq!(
@@ -132,13 +132,13 @@ fn the_page_fits_three_widths_and_loads_without_errors() {
 }
 
 #[test]
-fn the_page_prints() {
+fn page_can_be_printed_to_pdf() {
     let Some(name) = browser() else {
         eprintln!("skipped: no browser is installed ({})", BROWSERS.join(", "));
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    shown("microcode/forward", OVERLOAD, folder.path());
+    run_output("microcode/forward", OVERLOAD, folder.path());
     let file = folder.path().join("report.pdf");
     let status = headless(name, &folder.path().join("home"))
         .arg("--no-pdf-header-footer")

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{root, shown};
+use super::{root, run_output};
 
 /// A copy of the forwarder with additional declarations, set-up code and project sections, in which each packet goes
 /// through `work` on its way out.
@@ -32,7 +32,7 @@ impl Forwarder {
         let arguments = ["--load", "1", "--time", "400us", "--until", "400us"];
         let stats_option = ["--stats", stats.to_str().unwrap()];
         let settings: Vec<&str> = settings.iter().flat_map(|it| ["--set", it]).collect();
-        let text = shown(
+        let text = run_output(
             project.to_str().unwrap(),
             &[&arguments[..], &stats_option, &settings].concat(),
             &folder.path().join("report"),

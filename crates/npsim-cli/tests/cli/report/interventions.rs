@@ -14,10 +14,10 @@ const TIME_US: usize = 400;
 
 /// The least loss of throughput when the cause is made a tenth slower, in thousandths of the frames
 /// sent.
-const MOVES: i64 = 50;
+const MIN_CAUSE_LOSS: i64 = 50;
 /// The greatest loss when something else is made slower. A different order of events alone causes
 /// half of it.
-const STAYS: i64 = 30;
+const MAX_OTHER_LOSS: i64 = 30;
 
 /// A system under more load than it can carry.
 struct Case<'a> {
@@ -82,13 +82,16 @@ fn check(case: &Case<'_>) {
     };
     let moved = lost(case.cause);
     assert!(
-        moved >= MOVES,
+        moved >= MIN_CAUSE_LOSS,
         "{target}: {:?}, {moved} permille",
         case.cause
     );
     for &other in case.others {
         let moved = lost(other);
-        assert!(moved <= STAYS, "{target}: {other:?}, {moved} permille");
+        assert!(
+            moved <= MAX_OTHER_LOSS,
+            "{target}: {other:?}, {moved} permille"
+        );
     }
 }
 
@@ -103,7 +106,7 @@ fn the_router_is_limited_by_its_queue_manager() {
 }
 
 #[test]
-fn so_are_the_routers_of_the_protocols() {
+fn protocol_routers_are_limited_by_their_queue_manager() {
     for target in [
         "microcode/rcp",
         "microcode/quick-start/lock.toml",
@@ -124,7 +127,7 @@ fn so_are_the_routers_of_the_protocols() {
 }
 
 #[test]
-fn the_faster_router_has_little_left_at_its_queue_manager() {
+fn ixp2800_router_is_nearly_limited_by_its_queue_manager() {
     check(&Case {
         target: "microcode/router/ixp2800.toml",
         verdict: "Microengine 1 (queue_manager.uc) comes nearest, used 9",
@@ -134,7 +137,7 @@ fn the_faster_router_has_little_left_at_its_queue_manager() {
 }
 
 #[test]
-fn packets_in_order_wait_for_their_turn() {
+fn ordered_systems_are_limited_by_a_turn_or_lock() {
     for (name, verdict) in [
         ("global", "The lock in SLOT_LOCK is the limit"),
         ("its", "The turn `finish` is the limit"),
@@ -151,7 +154,7 @@ fn packets_in_order_wait_for_their_turn() {
 }
 
 #[test]
-fn packets_put_in_order_wait_for_who_removes_them() {
+fn aisr_is_limited_by_its_reorder_stage() {
     for name in ["aisr", "any-size-aisr", "ixp2800-aisr"] {
         check(&Case {
             target: &format!("microcode/ordering/{name}.toml"),
@@ -163,7 +166,7 @@ fn packets_put_in_order_wait_for_who_removes_them() {
 }
 
 #[test]
-fn sorted_packets_wait_for_who_processes_them() {
+fn packet_sort_is_limited_by_its_processing_turn() {
     check(&Case {
         target: "microcode/ordering/any-size-packet-sort.toml",
         verdict: "The turn `start` is the limit",
@@ -175,7 +178,7 @@ fn sorted_packets_wait_for_who_processes_them() {
 /// The frames of a capture that leave by one of three ports share its line: at ten times its rate
 /// fewer of them are lost, and a faster line elsewhere changes nothing.
 #[test]
-fn a_line_that_most_frames_leave_by_is_the_limit_of_a_burst() {
+fn busiest_outgoing_line_limits_a_burst() {
     let folder = tempfile::tempdir().unwrap();
     let trace = |more: &[&str]| {
         let stats = folder.path().join("stats.json");

@@ -1,13 +1,13 @@
 //! The limits of routers that keep state under a lock.
 
-use super::shown;
+use super::run_output;
 
 /// The verdict on a run of 2 ms of minimum frames at line rate, which must name the lock, its
 /// holders and the rate that it allows; and the rate of critical sections.
 fn limited_by(lock: &str, project: &str, settings: &[&str]) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let rate = ["--rate", "4.464Mpps", "--time", "2ms"];
-    let text = shown(project, &[&rate, settings].concat(), folder.path());
+    let text = run_output(project, &[&rate, settings].concat(), folder.path());
     let text = &text[text.find("bottleneck ").expect("a bottleneck")..];
     let headline = text.lines().next().unwrap();
     let first = format!("The lock {lock} is the limit: it is held or handed over 9");
@@ -34,7 +34,7 @@ fn xcp_under_a_lock_is_limited_by_the_lock() {
     let project = "microcode/xcp/lock.toml";
     let folder = tempfile::tempdir().unwrap();
     let rate = ["--rate", "4.464Mpps", "--time", "2ms"];
-    let text = shown(project, &[&rate[..], &every].concat(), folder.path());
+    let text = run_output(project, &[&rate[..], &every].concat(), folder.path());
     let (before, _) = text.split_once(" leave, ").unwrap();
     let leave = before.rsplit(' ').next().unwrap().replace(',', "");
     let leave: u64 = leave.parse().unwrap();

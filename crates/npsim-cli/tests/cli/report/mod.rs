@@ -30,7 +30,7 @@ fn run(project: &str, arguments: &[&str], folder: &Path) -> Output {
 }
 
 /// The terminal output of a run that must succeed.
-fn shown(project: &str, arguments: &[&str], folder: &Path) -> String {
+fn run_output(project: &str, arguments: &[&str], folder: &Path) -> String {
     let output = run(project, arguments, folder);
     assert!(
         output.status.success(),

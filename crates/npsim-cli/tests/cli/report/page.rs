@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{OVERLOAD, run, shown};
+use super::{OVERLOAD, run, run_output};
 
 fn page(folder: &Path) -> String {
     std::fs::read_to_string(folder.join("index.html")).unwrap()
@@ -11,8 +11,8 @@ fn page(folder: &Path) -> String {
 #[test]
 fn equal_runs_give_equal_pages() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    shown("microcode/forward", OVERLOAD, one.path());
-    shown("microcode/forward", OVERLOAD, two.path());
+    run_output("microcode/forward", OVERLOAD, one.path());
+    run_output("microcode/forward", OVERLOAD, two.path());
     assert!(page(one.path()) == page(two.path()), "the pages differ");
 }
 
@@ -24,7 +24,7 @@ fn a_report_does_not_change_the_run() {
         let mut arguments = OVERLOAD.to_vec();
         arguments.extend(["--stats", file.to_str().unwrap()]);
         if report {
-            shown(
+            run_output(
                 "microcode/forward",
                 &arguments,
                 &folder.path().join("report"),
@@ -44,9 +44,9 @@ fn a_report_does_not_change_the_run() {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_shows_everything() {
+fn page_is_self_contained_and_complete() {
     let folder = tempfile::tempdir().unwrap();
-    shown("microcode/forward", OVERLOAD, folder.path());
+    run_output("microcode/forward", OVERLOAD, folder.path());
     let page = page(folder.path());
     for outside in ["http://", "https://", "src=", "@import", "url("] {
         assert!(!page.contains(outside), "it refers to something: {outside}");
@@ -82,7 +82,7 @@ fn the_page_needs_nothing_else_and_shows_everything() {
 }
 
 #[test]
-fn names_from_a_project_are_text_and_not_markup() {
+fn project_names_are_escaped_in_the_page() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path();
     std::fs::write(project.join("spin.uc"), "again#:\nnop\nbr[again#]\n").unwrap();
@@ -92,7 +92,7 @@ fn names_from_a_project_are_text_and_not_markup() {
     )
     .unwrap();
     let report = project.join("report");
-    shown(project.to_str().unwrap(), &["--until", "5us"], &report);
+    run_output(project.to_str().unwrap(), &["--until", "5us"], &report);
     let page = page(&report);
     assert!(!page.contains("<script>alert") && !page.contains("</pre><b>"));
     assert!(page.contains("&lt;script&gt;alert(1)"));
@@ -104,7 +104,7 @@ fn page_of_a_run_without_frames_says_so_once() {
     let source = folder.path().join("spin.uc");
     std::fs::write(&source, "again#:\nnop\nbr[again#]\n").unwrap();
     let report = folder.path().join("report");
-    shown(source.to_str().unwrap(), &["--until", "20us"], &report);
+    run_output(source.to_str().unwrap(), &["--until", "20us"], &report);
     let page = page(&report);
     assert_eq!(page.matches("No frames came").count(), 1);
     for part in [
@@ -123,7 +123,7 @@ fn page_of_a_run_without_frames_says_so_once() {
 #[test]
 fn limit_is_marked_in_the_bars() {
     let folder = tempfile::tempdir().unwrap();
-    shown("microcode/forward", OVERLOAD, folder.path());
+    run_output("microcode/forward", OVERLOAD, folder.path());
     let page = page(folder.path());
     // The outgoing line of port 1: once for a wide page and once for a narrow one.
     assert_eq!(page.matches(">▶ port 1 line out<").count(), 2);
@@ -143,7 +143,7 @@ fn a_fault_still_gives_a_page_that_names_it() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_said() {
+fn uncreatable_report_folder_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "x").unwrap();

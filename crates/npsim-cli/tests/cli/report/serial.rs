@@ -11,7 +11,11 @@ fn section(enter: &str, leave: &str, reads: [usize; 2]) -> String {
 
 /// The limit is the lock or turn that is held, not the stage; only the length of the section
 /// counts.
-fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Forwarder) {
+fn assert_section_is_limit(
+    name: &str,
+    in_order: bool,
+    forwarder: impl Fn([usize; 2]) -> Forwarder,
+) {
     let (text, sent) = forwarder([0, 4]).run(&[]);
     let headline = text.lines().next().unwrap();
     assert!(
@@ -52,8 +56,8 @@ fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Fo
 }
 
 #[test]
-fn turn_that_is_held_over_lookups_is_the_limit() {
-    is_the_limit("The turn `out`", true, |reads| Forwarder {
+fn turn_held_during_lookups_is_the_limit() {
+    assert_section_is_limit("The turn `out`", true, |reads| Forwarder {
         declare: "",
         set_up: "",
         first: "",
@@ -67,7 +71,7 @@ fn turn_that_is_held_over_lookups_is_the_limit() {
 }
 
 #[test]
-fn token_of_a_ring_that_is_held_over_lookups_is_the_limit() {
+fn ring_token_held_during_lookups_is_the_limit() {
     let enter = "\
 token#:
     scratch[get, $entry, token_ring, 0, 1], ctx_swap[fetched]
@@ -77,7 +81,7 @@ token#:
     let leave = format!(
         "    immed[$token, 1]\n    scratch[put, $token, token_ring, 0, 1], ctx_swap[fetched]\n{TURN}"
     );
-    is_the_limit("The token of TOKEN (scratch ring 2)", true, |reads| {
+    assert_section_is_limit("The token of TOKEN (scratch ring 2)", true, |reads| {
         Forwarder {
             declare: ".reg write $token\n.reg token_ring\n",
             set_up: "    immed[token_ring, TOKEN]\n",
@@ -89,7 +93,7 @@ token#:
 }
 
 #[test]
-fn lock_that_the_project_does_not_name_is_the_limit() {
+fn undeclared_lock_is_the_limit() {
     let enter = "\
 lock#:
     immed[$held, 1]
@@ -99,7 +103,7 @@ lock#:
     let leave = format!(
         "    immed[$free, 0]\n    scratch[write, $free, lock_place, 0, 1], ctx_swap[fetched]\n{TURN}"
     );
-    is_the_limit("The lock in RECORD", false, |reads| Forwarder {
+    assert_section_is_limit("The lock in RECORD", false, |reads| Forwarder {
         declare: ".reg $held lock_place\n.reg write $free\n.sig locked\n",
         set_up: "    immed[lock_place, RECORD]\n",
         first: "",
@@ -109,7 +113,7 @@ lock#:
 }
 
 /// A spinlock in SRAM, after which contexts hand their packets on in the order of a turn.
-fn spinning(reads: usize) -> Forwarder {
+fn spinlock_forwarder(reads: usize) -> Forwarder {
     let enter = "\
 lock#:
     immed[$held, 1]
@@ -131,8 +135,8 @@ lock#:
 /// Contexts that get the lock early sleep before the turn until those that get it late have passed:
 /// their stage appears to wait for memory, and the lock is free while all start again.
 #[test]
-fn spinning_lock_before_an_ordered_turn_is_the_limit() {
-    let (text, sent) = spinning(2).run(&[]);
+fn spinlock_before_an_ordered_turn_is_the_limit() {
+    let (text, sent) = spinlock_forwarder(2).run(&[]);
     let headline = text.lines().next().unwrap();
     assert!(
         headline.contains("The lock in RECORD is the limit: "),
@@ -143,21 +147,21 @@ fn spinning_lock_before_an_ordered_turn_is_the_limit() {
     assert!(!text.contains("contexts sleep while work waits"), "{text}");
     // The section's length changes the throughput, and so does the order in which contexts take the
     // lock.
-    let (_, shorter) = spinning(1).run(&[]);
+    let (_, shorter) = spinlock_forwarder(1).run(&[]);
     assert!(shorter * 100 > sent * 115, "{sent}, then {shorter}");
     assert!(text.contains("Let contexts take the lock in RECORD in the order of the turn `out`"));
     let in_order = Forwarder {
-        work: { spinning(2).work }
+        work: { spinlock_forwarder(2).work }
             .replace("lock#:\n", "    ctx_arb[enter]\nlock#:\n")
             .replace("lock#]\n", "lock#]\n    turn_pass(enter)\n"),
-        ..spinning(2)
+        ..spinlock_forwarder(2)
     };
     let (_, in_order) = in_order.run(&[]);
     assert!(in_order * 100 > sent * 110, "{sent}, then {in_order}");
     // If the turn waits for something else, the lock is not reported.
     let elsewhere = Forwarder {
-        work: READ.repeat(12) + &spinning(0).work,
-        ..spinning(0)
+        work: READ.repeat(12) + &spinlock_forwarder(0).work,
+        ..spinlock_forwarder(0)
     };
     let (text, _) = elsewhere.run(&[]);
     assert!(!text.contains("The lock in RECORD is the limit"), "{text}");
@@ -166,11 +170,11 @@ fn spinning_lock_before_an_ordered_turn_is_the_limit() {
 /// The lines of a lock that the project names are those that take and release it, wherever they
 /// are.
 #[test]
-fn named_lock_is_told_with_the_lines_that_take_it_and_give_it_back() {
+fn named_lock_is_reported_with_its_acquire_and_release_lines() {
     let named = |reads, before: &str| Forwarder {
-        work: before.to_owned() + &spinning(reads).work,
+        work: before.to_owned() + &spinlock_forwarder(reads).work,
         project: "\n[[memory]]\nname = \"RECORD\"\nspace = \"sram1\"\nsize = 4\n[[lock]]\nname = \"OWN\"\nmemory = \"RECORD\"\n",
-        ..spinning(reads)
+        ..spinlock_forwarder(reads)
     };
     let mut sent = Vec::new();
     for (reads, before) in [(2, ""), (2, "; a line\n; and another\n"), (3, "")] {

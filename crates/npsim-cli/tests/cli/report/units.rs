@@ -4,10 +4,10 @@
 use std::process::Command;
 
 use super::forwarder::{Forwarder, TURN};
-use super::{root, shown};
+use super::{root, run_output};
 
 /// A forwarder with additional work for each packet before it takes its turn.
-fn working(declare: &'static str, work: &str, times: usize) -> Forwarder {
+fn forwarder_with_work(declare: &'static str, work: &str, times: usize) -> Forwarder {
     Forwarder {
         declare,
         set_up: "    load_constant(record_place, RECORD)\n",
@@ -19,7 +19,12 @@ fn working(declare: &'static str, work: &str, times: usize) -> Forwarder {
 
 /// Checks that settings that make the cause faster increase the throughput by at least the given
 /// percentage, and that other settings do not.
-fn is_moved_by(forwarder: &Forwarder, headline: &str, faster: (&str, u64), others: &[&str]) {
+fn assert_only_cause_limits(
+    forwarder: &Forwarder,
+    headline: &str,
+    faster: (&str, u64),
+    others: &[&str],
+) {
     let (text, sent) = forwarder.run(&[]);
     let first = text.lines().next().unwrap();
     let mut parts = headline.split("...");
@@ -33,15 +38,15 @@ fn is_moved_by(forwarder: &Forwarder, headline: &str, faster: (&str, u64), other
 }
 
 #[test]
-fn unit_that_is_busy_all_the_time_is_the_limit() {
+fn constantly_busy_unit_is_the_limit() {
     let reads = "\
     sram[read, $one[0], record_place, 0, 7], sig_done[first]
     sram[read, $two[0], record_place, 0, 7], sig_done[second]
     ctx_arb[first, second]
 ";
     let declare = ".reg record_place\n.reg read $one[7] $two[7]\n.xfer_order $one\n.xfer_order $two\n.sig first second\n";
-    is_moved_by(
-        &working(declare, reads, 24),
+    assert_only_cause_limits(
+        &forwarder_with_work(declare, reads, 24),
         "Sram1 is the limit: it is busy 9...while frames were lost.",
         ("profile.sram.longword_cycles=1", 15),
         &["profile.dram.read=90", "profile.scratch.read=30"],
@@ -50,9 +55,9 @@ fn unit_that_is_busy_all_the_time_is_the_limit() {
 
 /// Increments that no context waits for fill the unit's queue, and then the microengine's.
 #[test]
-fn unit_that_takes_no_more_commands_is_the_limit() {
-    is_moved_by(
-        &working(
+fn unit_with_a_full_command_queue_is_the_limit() {
+    assert_only_cause_limits(
+        &forwarder_with_work(
             ".reg record_place\n",
             "    sram[incr, --, record_place, 0]\n",
             18,
@@ -64,10 +69,10 @@ fn unit_that_takes_no_more_commands_is_the_limit() {
 }
 
 #[test]
-fn microengine_that_executes_all_the_time_is_the_limit() {
+fn constantly_executing_microengine_is_the_limit() {
     // Yields between them, so that any context with work continues.
     let step = "    alu[--, --, B, record_place]\n".repeat(20) + "    ctx_arb[voluntary]\n";
-    let busy = |times| working(".reg record_place\n", &step, times);
+    let busy = |times| forwarder_with_work(".reg record_place\n", &step, times);
     let expected = "Microengine 0 (forward.uc) is the limit: it is occupied 9";
     let (text, sent) = busy(30).run(&[]);
     assert!(text.lines().next().unwrap().contains(expected), "{text}");
@@ -84,7 +89,7 @@ fn microengine_that_executes_all_the_time_is_the_limit() {
 }
 
 /// The value at a path of a node's statistics.
-fn counted(run: &[&str], path: &str) -> u64 {
+fn stats_value(run: &[&str], path: &str) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let stats = folder.path().join("stats.json");
     let output = Command::new(env!("CARGO_BIN_EXE_npsim"))
@@ -110,13 +115,13 @@ fn counted(run: &[&str], path: &str) -> u64 {
 
 fn headline(run: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let text = shown(run[0], &run[1..], folder.path());
+    let text = run_output(run[0], &run[1..], folder.path());
     let line = text.lines().find(|line| line.starts_with("bottleneck"));
     line.expect("a bottleneck").to_owned()
 }
 
 #[test]
-fn core_that_leaves_packets_in_its_ring_is_the_limit_of_the_slow_path() {
+fn overloaded_core_limits_the_slow_path() {
     let run = [
         "microcode/forward",
         "--rate",
@@ -131,7 +136,7 @@ fn core_that_leaves_packets_in_its_ring_is_the_limit_of_the_slow_path() {
     assert!(said.contains(expected), "{said}");
     let taken = |more: &str| {
         let run = [&run[..], &["--until", "1ms", "--set", more]].concat();
-        counted(&run, "/nodes/0/chip/gpp/exceptions")
+        stats_value(&run, "/nodes/0/chip/gpp/exceptions")
     };
     let as_it_is = taken("profile.gpp.exception_work=1200");
     let faster = taken("profile.gpp.exception_work=600");
@@ -153,7 +158,7 @@ fn core_that_leaves_packets_in_its_ring_is_the_limit_of_the_slow_path() {
 }
 
 #[test]
-fn frames_that_are_lost_in_bursts_are_lost_by_the_bursts() {
+fn burst_losses_are_attributed_to_the_bursts() {
     let run = |burst: &'static str| {
         [
             "microcode/forward",
@@ -176,7 +181,7 @@ fn frames_that_are_lost_in_bursts_are_lost_by_the_bursts() {
         "{said}"
     );
     let lost = |run: &[&str]| {
-        let port = |port| counted(run, &format!("/nodes/0/chip/ports/{port}/overflow_frames"));
+        let port = |port| stats_value(run, &format!("/nodes/0/chip/ports/{port}/overflow_frames"));
         (0..3).map(port).sum::<u64>()
     };
     let whole = lost(&run("400"));
@@ -199,7 +204,7 @@ fn frames_that_are_lost_in_bursts_are_lost_by_the_bursts() {
 
 /// A transmit stage that keeps the buffers of the packets that it has sent.
 #[test]
-fn buffers_that_do_not_come_back_are_told_as_in_use() {
+fn leaked_buffers_are_reported_as_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let leaky = |count: u32, name: &str| {
         let project = folder.path().join(name);
@@ -224,7 +229,7 @@ fn buffers_that_do_not_come_back_are_told_as_in_use() {
             "--until",
             "2ms",
         ];
-        (headline(&run), counted(&run, "/packets/sent"))
+        (headline(&run), stats_value(&run, "/packets/sent"))
     };
     let (said, sent) = leaky(256, "leak");
     let expected = "Nine tenths or more of the 256 packet buffers are in use while frames arrived, though nothing is saturated all the time";

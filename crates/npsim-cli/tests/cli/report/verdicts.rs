@@ -1,16 +1,16 @@
 //! The limits of real runs.
 
-use super::{OVERLOAD, root, shown};
+use super::{OVERLOAD, root, run_output};
 
 fn bottleneck(text: &str) -> &str {
     &text[text.find("bottleneck ").expect("a bottleneck")..]
 }
 
 #[test]
-fn one_line_of_least_frames_leaves_the_forwarder_room() {
+fn forwarder_handles_one_line_of_minimum_frames() {
     let folder = tempfile::tempdir().unwrap();
     let trace = ["--trace", "traces/minsize.pcap.gz", "--pace", "line"];
-    let text = shown("microcode/forward", &trace, folder.path());
+    let text = run_output("microcode/forward", &trace, folder.path());
     let text = bottleneck(&text);
     for part in [
         "Nothing is saturated. Microengine 0 (forward.uc) comes nearest",
@@ -21,9 +21,9 @@ fn one_line_of_least_frames_leaves_the_forwarder_room() {
 }
 
 #[test]
-fn three_lines_of_least_frames_are_too_much_for_a_line() {
+fn outgoing_line_limits_three_lines_of_minimum_frames() {
     let folder = tempfile::tempdir().unwrap();
-    let text = shown("microcode/forward", OVERLOAD, folder.path());
+    let text = run_output("microcode/forward", OVERLOAD, folder.path());
     let text = bottleneck(&text);
     for part in [
         "The line out of port 1 is the limit",
@@ -35,9 +35,9 @@ fn three_lines_of_least_frames_are_too_much_for_a_line() {
 }
 
 #[test]
-fn three_lines_of_least_frames_are_too_much_for_microengine_0() {
+fn microengine_0_limits_a_full_load_of_minimum_frames() {
     let folder = tempfile::tempdir().unwrap();
-    let text = shown("microcode/forward", &["--load", "1"], folder.path());
+    let text = run_output("microcode/forward", &["--load", "1"], folder.path());
     let text = bottleneck(&text);
     for part in [
         "Microengine 0 (forward.uc)",
@@ -49,7 +49,7 @@ fn three_lines_of_least_frames_are_too_much_for_microengine_0() {
 }
 
 #[test]
-fn a_slow_port_is_the_limit_of_all_that_leaves_by_it() {
+fn slow_output_port_is_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("project");
     std::fs::create_dir(&project).unwrap();
@@ -75,7 +75,7 @@ fn a_slow_port_is_the_limit_of_all_that_leaves_by_it() {
         "--ports",
         "0",
     ];
-    let text = shown(
+    let text = run_output(
         project.to_str().unwrap(),
         &trace,
         &folder.path().join("report"),
@@ -87,11 +87,11 @@ fn a_slow_port_is_the_limit_of_all_that_leaves_by_it() {
 }
 
 #[test]
-fn a_program_without_traffic_is_told_apart() {
+fn program_without_traffic_gets_a_separate_verdict() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("spin.uc");
     std::fs::write(&source, "again#:\nnop\nbr[again#]\n").unwrap();
-    let text = shown(
+    let text = run_output(
         source.to_str().unwrap(),
         &["--until", "20us"],
         &folder.path().join("report"),

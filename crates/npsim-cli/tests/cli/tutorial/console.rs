@@ -99,7 +99,9 @@ pub fn matches(expected: &str, printed: &str) -> bool {
             (["...", rest @ ..], _) => {
                 (0..=printed.len()).any(|skipped| lines(rest, &printed[skipped..]))
             }
-            ([first, rest @ ..], [line, further @ ..]) => one(first, line) && lines(rest, further),
+            ([first, rest @ ..], [line, further @ ..]) => {
+                line_matches(first, line) && lines(rest, further)
+            }
             _ => false,
         }
     }
@@ -109,13 +111,13 @@ pub fn matches(expected: &str, printed: &str) -> bool {
 }
 
 /// Whether a line matches a page.
-fn one(expected: &str, line: &str) -> bool {
+fn line_matches(expected: &str, line: &str) -> bool {
     match expected.split_once("[..]") {
         None => expected == line,
         Some((before, after)) => line.strip_prefix(before).is_some_and(|rest| {
             (0..=rest.len())
                 .filter(|&at| rest.is_char_boundary(at))
-                .any(|at| one(after, &rest[at..]))
+                .any(|at| line_matches(after, &rest[at..]))
         }),
     }
 }
@@ -134,7 +136,7 @@ pub fn without_host_speed(printed: &str) -> String {
 
 /// Output for a page that showed `expected`, with its elisions where they still fit: between lines
 /// that differ only in figures and spaces.
-pub fn renewed(expected: &str, printed: &str) -> String {
+pub fn updated_output(expected: &str, printed: &str) -> String {
     let fresh = without_host_speed(printed);
     let lines: Vec<&str> = fresh.lines().collect();
     let shown: Vec<&str> = expected.lines().map(str::trim_end).collect();
@@ -152,7 +154,12 @@ fn with_elisions<'a>(shown: &[&'a str], lines: &[&'a str]) -> Option<Vec<&'a str
         let last = number + 1 == segments.len();
         let fits = |at: usize| {
             let found = lines.get(at..at + segment.len());
-            found.is_some_and(|found| found.iter().zip(*segment).all(|(a, b)| alike(a, b)))
+            found.is_some_and(|found| {
+                found
+                    .iter()
+                    .zip(*segment)
+                    .all(|(a, b)| same_except_figures(a, b))
+            })
         };
         let start = match number {
             0 => Some(at).filter(|&at| fits(at)),
@@ -173,7 +180,7 @@ fn with_elisions<'a>(shown: &[&'a str], lines: &[&'a str]) -> Option<Vec<&'a str
 }
 
 /// Whether lines differ only in figures and spaces.
-fn alike(first: &str, second: &str) -> bool {
+fn same_except_figures(first: &str, second: &str) -> bool {
     let words = |line: &'_ str| -> String {
         let unfigured = line.replace(|c: char| c.is_ascii_digit() || ",. -".contains(c), " ");
         unfigured.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -182,20 +189,23 @@ fn alike(first: &str, second: &str) -> bool {
 }
 
 #[test]
-fn renewed_output_keeps_its_elisions() {
+fn updated_output_keeps_its_elisions() {
     let printed = "head 12\nhost now\nx\ny\n   5 loads\nz\nend 1,000\n";
     let expected = "head 9\n...\n5 loads\n...\nend 7\n";
     assert_eq!(
-        renewed(expected, printed),
+        updated_output(expected, printed),
         "head 12\n...\n   5 loads\n...\nend 1,000\n"
     );
     let other = "head 9\n...\nstores\n...\nend 7\n";
-    assert_eq!(renewed(other, printed), without_host_speed(printed));
-    assert_eq!(renewed("host 1\n", "host 2\n"), "host         [..]\n");
+    assert_eq!(updated_output(other, printed), without_host_speed(printed));
+    assert_eq!(
+        updated_output("host 1\n", "host 2\n"),
+        "host         [..]\n"
+    );
 }
 
 #[test]
-fn elisions_stand_for_anything_and_nothing_else_does() {
+fn only_elisions_match_arbitrary_text() {
     assert!(matches("a [..] c\n...\nz\n", "a b c\nx\ny\nz\n"));
     assert!(matches("...\n", ""));
     assert!(!matches("a [..] c\n", "a b d\n"));

@@ -135,7 +135,7 @@ fn run(block: &Block, shell: &mut Shell, failures: &mut Vec<String>) -> String {
             "line {}: `{}` should print\n{}\nand prints\n{printed}",
             block.line, step.command, step.expected
         ));
-        body.push_str(&console::renewed(&step.expected, &printed));
+        body.push_str(&console::updated_output(&step.expected, &printed));
     }
     body
 }

@@ -37,7 +37,7 @@ fn flows_become_a_table_in_sram() {
 }
 
 #[test]
-fn flows_of_a_kind_have_ports_one_after_the_other_and_may_be_found_both_ways() {
+fn flow_count_uses_consecutive_ports_and_reverse_adds_entries() {
     let plan = good(&format!(
         "{ME}[flows]\nchannel = 0\nbuckets = 64\n{FLOW}count = 2\nreverse = true\n{}",
         FLOW.replace("1000", "7")
@@ -66,7 +66,7 @@ fn flows_of_a_kind_have_ports_one_after_the_other_and_may_be_found_both_ways() {
 }
 
 #[test]
-fn flow_mistakes() {
+fn invalid_flows_are_refused() {
     assert!(bad(&format!("{ME}{FLOW}"), 1).contains("there is no table for them"));
     let with = |section: &str, flows: &str| format!("{ME}[flows]\n{section}\n{flows}");
     for buckets in ["buckets = 0", "buckets = 100", "buckets = 131072"] {

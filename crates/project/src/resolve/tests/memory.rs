@@ -5,7 +5,7 @@ use npsim_chip::gpp::boot::RingStatus;
 use super::{ME, bad, good, value};
 
 #[test]
-fn rings_get_numbers_aligned_bases_and_names() {
+fn rings_get_numbers_aligned_bases_and_defines() {
     let text = format!(
         "{ME}[[ring]]\nname = \"A\"\nsize = 128\n[[ring]]\nname = \"B\"\nnumber = 0\nsize = 512\nstatus = \"empty\"\n[[ring]]\nname = \"C\"\nnumber = 12\n"
     );
@@ -44,7 +44,7 @@ fn rings_get_numbers_aligned_bases_and_names() {
 }
 
 #[test]
-fn ring_mistakes() {
+fn invalid_rings_are_refused() {
     assert!(
         bad(&format!("{ME}[[ring]]\nname = \"A\"\nsize = 100\n"), 1)
             .contains("use 128, 256, 512 or 1024")
@@ -63,7 +63,7 @@ fn ring_mistakes() {
 }
 
 #[test]
-fn names_are_unique_also_when_derived() {
+fn given_and_derived_names_must_be_unique() {
     let text = format!("{ME}[[ring]]\nname = \"A\"\n[[counter]]\nname = \"A\"\n");
     assert!(bad(&text, 1).contains("`A` is defined twice: by ring `A` and by counter `A`"));
     let text = format!("{ME}[[ring]]\nname = \"A\"\n[[counter]]\nname = \"A_SIZE\"\n");
@@ -73,7 +73,7 @@ fn names_are_unique_also_when_derived() {
 }
 
 #[test]
-fn buffers_follow_from_their_descriptors() {
+fn buffer_addresses_are_derived_from_descriptors() {
     let text = format!(
         "{ME}[[queue]]\nname = \"Q\"\nchannel = 1\nentry = 3\n[buffers]\ncount = 16\nsize = 2048\nqueue = \"Q\"\n"
     );
@@ -104,7 +104,7 @@ fn buffers_follow_from_their_descriptors() {
 }
 
 #[test]
-fn buffer_mistakes() {
+fn invalid_buffers_are_refused() {
     let queue = "[[queue]]\nname = \"Q\"\n";
     assert!(
         bad(&format!("{ME}{queue}[buffers]\nqueue = \"P\"\n"), 1).contains("there is no queue `P`")
@@ -140,7 +140,7 @@ fn buffer_mistakes() {
 }
 
 #[test]
-fn memory_is_placed_around_what_is_fixed() {
+fn memory_is_placed_around_fixed_addresses() {
     let text = format!(
         "{ME}[[memory]]\nname = \"F\"\nspace = \"sram1\"\naddress = 0x100\nsize = 64\n[[memory]]\nname = \"M\"\nspace = \"sram1\"\nwords = [7, 8]\nsize = 512\n[[memory]]\nname = \"D\"\nspace = \"dram\"\nsize = 16\nalign = 4096\n"
     );
@@ -156,7 +156,7 @@ fn memory_is_placed_around_what_is_fixed() {
 }
 
 #[test]
-fn memory_mistakes() {
+fn invalid_memories_are_refused() {
     let at = |name: &str, address: &str| {
         format!(
             "[[memory]]\nname = \"{name}\"\nspace = \"scratch\"\nsize = 64\naddress = {address}\n"
@@ -185,7 +185,7 @@ fn memory_mistakes() {
 }
 
 #[test]
-fn descriptors_have_the_length_that_the_project_says() {
+fn descriptor_length_is_configurable() {
     let with = |longwords: &str| {
         format!(
             "{ME}[[queue]]\nname = \"Q\"\n[buffers]\ncount = 16\nsize = 2048\ndescriptor = {longwords}\nqueue = \"Q\"\n"

@@ -4,7 +4,7 @@ use super::{ME, bad, good, resolved, value};
 use crate::resolve::Overrides;
 
 #[test]
-fn programs_are_given_to_microengines() {
+fn programs_are_assigned_to_microengines() {
     let text = "[[me]]\nid = \"0-1,4\"\nsource = \"a.uc\"\ndefine = { N = 3, QS = \"atomic\" }\n[[me]]\nid = 2\nsource = \"b.uc\"\n";
     let plan = good(text);
     let ids: Vec<_> = plan.programs.iter().map(|p| p.me).collect();
@@ -31,7 +31,7 @@ fn programs_are_given_to_microengines() {
 }
 
 #[test]
-fn program_mistakes() {
+fn invalid_programs_are_refused() {
     assert!(bad("", 1).contains("runs no microcode"));
     assert!(
         bad("[[me]]\nid = 8\nsource = \"a.uc\"\n", 1)
@@ -49,7 +49,7 @@ fn program_mistakes() {
 }
 
 #[test]
-fn the_command_line_goes_first() {
+fn command_line_overrides_the_file() {
     let overrides = Overrides {
         ids: Some("3-4".into()),
         defines: vec![("N".into(), "9".into())],
@@ -91,7 +91,7 @@ fn the_command_line_goes_first() {
 }
 
 #[test]
-fn stages_have_names() {
+fn stage_names_define_first_and_count() {
     let text = "[[me]]\nname = \"work\"\nid = \"2-4\"\nsource = \"a.uc\"\n[[me]]\nname = \"out\"\nid = 0\nsource = \"b.uc\"\n";
     let plan = good(text);
     let names = ["WORK_FIRST", "WORK_COUNT", "OUT_FIRST", "OUT_COUNT"];

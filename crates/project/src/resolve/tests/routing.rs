@@ -38,7 +38,7 @@ fn ports_have_rates_and_addresses() {
 }
 
 #[test]
-fn addresses_that_no_port_and_no_next_hop_has_are_refused() {
+fn unusable_mac_addresses_and_too_small_mtus_are_refused() {
     for (mac, why) in [
         ("01:00:5e:00:00:01", "a group"),
         ("03:00:00:00:00:01", "a group"),
@@ -65,7 +65,7 @@ fn addresses_that_no_port_and_no_next_hop_has_are_refused() {
 }
 
 #[test]
-fn ports_have_networks_of_their_own() {
+fn ports_must_have_disjoint_networks() {
     let ports = |one: &str, other: &str| {
         format!("{ME}[[port]]\naddress = \"{one}\"\n[[port]]\naddress = \"{other}\"\n")
     };
@@ -107,7 +107,7 @@ fn routes_become_a_table_in_sram() {
 }
 
 #[test]
-fn route_mistakes() {
+fn invalid_routes_are_refused() {
     let head = format!("{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n");
     let route = |rest: &str| format!("{head}[[route]]\n{rest}\n");
     assert!(
@@ -181,7 +181,7 @@ fn discarding_routes_need_no_next_hop() {
 }
 
 #[test]
-fn routers_of_a_chain_number_their_next_hops_alike() {
+fn chained_routers_share_next_hop_numbering() {
     let text = format!(
         "{ME}[[port]]\naddress = [\"10.1.0.1\", \"10.1.0.2\"]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.1.0.1/32\"\nlocal = true\nmtu = 9000\n[[route]]\nprefix = \"10.2.0.0/16\"\nport = 0\nmac = \"02:00:00:00:00:09\"\n"
     );

@@ -8,8 +8,8 @@ use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 
 use super::told::Watcher;
-use super::view::{View, view_on_the_way};
-use super::{Bench, MOST_CYCLES, chip};
+use super::view::{View, view_mid_run};
+use super::{Bench, MAX_CYCLES, chip};
 
 /// The source of the frames of a bench, and their outcome.
 struct Wire {
@@ -69,7 +69,7 @@ pub struct Steps {
 impl Steps {
     /// From the beginning to the end.
     pub const AT_ONCE: Self = Self {
-        cycles: MOST_CYCLES,
+        cycles: MAX_CYCLES,
         saved: false,
         answered: None,
         looks: Vec::new(),
@@ -110,7 +110,7 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
     let mut wire = Wire {
         coming: bench.frames.clone().into(),
         told: Vec::new(),
-        known_to: MOST_CYCLES,
+        known_to: MAX_CYCLES,
         answers_after: steps.answered,
         latest: Cycle::MAX,
     };
@@ -121,7 +121,7 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
     loop {
         while to_look.next_if(|at| *at <= now).is_some() {}
         let look = to_look.peek().copied().unwrap_or(Cycle::MAX);
-        let mut until = MOST_CYCLES.min(step_ends);
+        let mut until = MAX_CYCLES.min(step_ends);
         let mut pause = Cycle::MAX;
         if steps.pauses {
             pause = look;
@@ -139,7 +139,7 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
             let breath = steps
                 .breath
                 .map_or(Cycle::MAX, |it| next.saturating_add(it));
-            let stop = it.run_for(until, pause, breath, &mut wire, observer.seeing());
+            let stop = it.run_for(until, pause, breath, &mut wire, observer.as_observer());
             if stop.is_some() || it.next_event() >= pause {
                 break stop;
             }
@@ -150,11 +150,11 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
         };
         let stands = matches!(stop, None | Some(Stop::Reached));
         if stands && now == look {
-            let mut seen = view_on_the_way(&it);
+            let mut seen = view_mid_run(&it);
             seen.push(("frames".to_owned(), format!("{:?}", wire.told)));
             if steps.saved {
                 let other = saved(kind, bench, &it);
-                assert_eq!(view_on_the_way(&other)[..], seen[..seen.len() - 1]);
+                assert_eq!(view_mid_run(&other)[..], seen[..seen.len() - 1]);
             }
             looks.push(Look {
                 pause: now,
@@ -163,13 +163,13 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
                     Some(_) => now,
                 },
                 seen,
-                told: observer.told_before(now),
+                told: observer.events_before(now),
             });
         }
         // A frame may wake what is idle now.
         let goes_on = match &stop {
             None => true,
-            Some(Stop::Reached) => now < MOST_CYCLES,
+            Some(Stop::Reached) => now < MAX_CYCLES,
             Some(Stop::Quiet) => !wire.coming.is_empty(),
             Some(Stop::Fault(_)) => false,
         };

@@ -7,30 +7,30 @@ use npsim_chip::kernel::trace_event::TraceEvent;
 
 /// An observer of a chip, or none.
 pub trait Watcher {
-    fn seeing(&mut self) -> &mut dyn Observer;
+    fn as_observer(&mut self) -> &mut dyn Observer;
 
     /// The number of events before a cycle, which the chip has reached. No more of these may
     /// follow.
-    fn told_before(&mut self, _: Cycle) -> usize {
+    fn events_before(&mut self, _: Cycle) -> usize {
         0
     }
 }
 
 impl Watcher for NoObserver {
-    fn seeing(&mut self) -> &mut dyn Observer {
+    fn as_observer(&mut self) -> &mut dyn Observer {
         self
     }
 }
 
 /// All events, with instructions one by one: how many a core reports at once is up to it.
 #[derive(Default)]
-pub struct Told {
+pub struct RecordedEvents {
     pub events: Vec<(Cycle, TraceEvent)>,
     /// The cycle before which no more events may come.
     last: Cycle,
 }
 
-impl Observer for Told {
+impl Observer for RecordedEvents {
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         assert!(self.last <= at, "{event:?} of {at} behind {}", self.last);
         self.last = at;
@@ -57,19 +57,19 @@ impl Observer for Told {
     }
 }
 
-impl Watcher for Told {
-    fn seeing(&mut self) -> &mut dyn Observer {
+impl Watcher for RecordedEvents {
+    fn as_observer(&mut self) -> &mut dyn Observer {
         self
     }
 
-    fn told_before(&mut self, cycle: Cycle) -> usize {
+    fn events_before(&mut self, cycle: Cycle) -> usize {
         assert!(self.last < cycle || cycle == 0, "{} at {cycle}", self.last);
         self.last = cycle;
         self.events.iter().filter(|it| it.0 < cycle).count()
     }
 }
 
-impl Told {
+impl RecordedEvents {
     /// By cycle and rank, which is the promised order. Within these, pipeline events come first,
     /// because a core may report them ahead of signals of the same cycle; the others keep their
     /// order. A fault ends a run within its cycle, and the events reported for that cycle and later

@@ -27,15 +27,15 @@ pub fn view(ended: &Ended) -> View {
     for (me, core) in chip.microengines().iter().enumerate() {
         seen.extend(view_of(me, core.as_ref(), chip.fabric()));
     }
-    seen.extend(around(chip));
+    seen.extend(chip_view(chip));
     seen
 }
 
 /// Everything observable about a chip before its end except the inside of its microengines, which
 /// may have run ahead.
-pub fn view_on_the_way(chip: &Chip) -> View {
+pub fn view_mid_run(chip: &Chip) -> View {
     let inspect = Inspect::new(chip);
-    let mut seen = around(chip);
+    let mut seen = chip_view(chip);
     let mut see = |name: String, what: &dyn Debug| seen.push((name, format!("{what:?}")));
     see("cycle".to_owned(), &inspect.now());
     see("commands".to_owned(), &inspect.flights());
@@ -55,7 +55,7 @@ pub fn view_on_the_way(chip: &Chip) -> View {
 }
 
 /// The state around the microengines, and their counts.
-fn around(chip: &Chip) -> View {
+fn chip_view(chip: &Chip) -> View {
     let mut seen = Vec::new();
     let inspect = Inspect::new(chip);
     let named = |it: &dyn Debug| ("media, rings and queues".to_owned(), format!("{it:?}"));

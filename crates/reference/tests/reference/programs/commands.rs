@@ -13,7 +13,7 @@ use proptest::sample::select;
 
 use super::media::{THREAD_WAITS, media, time_out};
 use super::{
-    KILL, NEIGHBOURS, assemble_behind, branch, defer_of, immed, polls, set, shared, straight,
+    KILL, NEIGHBOURS, assemble_after, branch, defer_of, immed, polls, set, shared, straight_line,
     timer, values, with_slots, yields,
 };
 
@@ -298,7 +298,7 @@ pub(super) fn completion() -> impl Strategy<Value = Completion> {
 pub(super) const BASE: Operand = Operand::Gpr(Bank::B, 14);
 
 /// Whether it names a register of context 0 that makes addresses as one of all contexts.
-fn meddles(instruction: &Instruction) -> bool {
+fn names_address_register(instruction: &Instruction) -> bool {
     let text = instruction.to_string();
     text.contains("@b14") || text.contains("@a15")
 }
@@ -381,7 +381,7 @@ fn command(reach: Reach) -> BoxedStrategy<Vec<Instruction>> {
 /// The commands include all operations of memories, queues and the hash unit, and each can be
 /// encoded with one of the ways to end.
 #[test]
-fn each_command_is_among_those_that_are_issued() {
+fn generated_programs_cover_every_command() {
     let units = [Unit::Sram, Unit::Scratch, Unit::Dram, Unit::Hash, Unit::Msf];
     let absent = CommandOp::ALL
         .into_iter()
@@ -440,7 +440,7 @@ fn proxy() -> BoxedStrategy<Vec<Instruction>> {
 /// An access with the instructions in the defer slots of its swap.
 fn access(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
     let access = prop_oneof![16 => command(reach), 2 => proxy(), 3 => media(reach)];
-    (access, proptest::collection::vec(straight(), 2)).prop_map(|(mut access, mut slots)| {
+    (access, proptest::collection::vec(straight_line(), 2)).prop_map(|(mut access, mut slots)| {
         let slots_of = access.last().map_or(0, defer_of);
         slots.truncate(slots_of);
         access.extend(slots);
@@ -457,13 +457,13 @@ fn swaps(command: &Instruction) -> bool {
 }
 
 /// The program of one of several microengines, seven of whose contexts run it.
-pub fn of_chips(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
+pub fn chip_program(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
     let block = prop_oneof![
         6 => access(reach),
-        6 => straight().prop_map(|it| vec![it]),
+        6 => straight_line().prop_map(|it| vec![it]),
         1 => shared(NEIGHBOURS).prop_map(|it| vec![it]),
         1 => timer(),
-        1 => with_slots(branch(), straight()),
+        1 => with_slots(branch(), straight_line()),
         // A command in a defer slot of a branch.
         1 => command(reach).prop_map(|mut access| {
             let taken = Instruction::Branch { condition: Condition::Always, target: 1, defer: 1 };
@@ -474,15 +474,15 @@ pub fn of_chips(reach: Reach) -> impl Strategy<Value = Vec<Instruction>> {
             access.insert(last, taken);
             access
         }),
-        1 => with_slots(polls(), straight()),
-        2 => with_slots(yields(), straight()),
+        1 => with_slots(polls(), straight_line()),
+        2 => with_slots(yields(), straight_line()),
     ]
     .prop_filter("uses the addresses of context 0", |block| {
-        !block.iter().any(meddles)
+        !block.iter().any(names_address_register)
     });
     (values(), proptest::collection::vec(block, 1..30), 1..5_u16).prop_map(
         move |(values, blocks, rounds)| {
-            assemble_behind(beginning(reach), &values, blocks, rounds, KILL)
+            assemble_after(beginning(reach), &values, blocks, rounds, KILL)
         },
     )
 }

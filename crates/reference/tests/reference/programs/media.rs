@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::commands::{BASE, Fixed, Reach, command_of, completion, copied};
-use super::{immed, set, straight};
+use super::{immed, set, straight_line};
 
 /// The longword in scratch from which numbers of TBUF elements are drawn.
 const DRAWN: u16 = 0x300;
@@ -198,7 +198,7 @@ fn receive() -> impl Strategy<Value = Vec<Instruction>> {
     });
     let status = Operand::STransfer(INTO);
     (
-        proptest::collection::vec(straight(), 0..4),
+        proptest::collection::vec(straight_line(), 0..4),
         any::<bool>(),
         proptest::bool::weighted(0.7),
     )

@@ -75,7 +75,7 @@ fn back() -> impl Strategy<Value = Instruction> {
 }
 
 /// A program with loops that run several times before it continues.
-pub fn of_rounds() -> impl Strategy<Value = Vec<Instruction>> {
+pub fn looping() -> impl Strategy<Value = Vec<Instruction>> {
     let chain = |most| proptest::collection::vec(chained(), 0..most);
     let line = (
         1..90_u16,

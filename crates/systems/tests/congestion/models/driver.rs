@@ -291,7 +291,7 @@ pub fn compare(variant: &Variant, packets: &[Packet], model: &mut Model) -> Resu
 }
 
 /// Microcode with this mistake differs from the model.
-pub fn expect_found(variant: &Variant, edit: Edit, packets: &[Packet], model: &mut Model) {
+pub fn expect_detected(variant: &Variant, edit: Edit, packets: &[Packet], model: &mut Model) {
     let mistaken = Variant {
         edit: Some(edit),
         ..*variant

@@ -6,7 +6,7 @@ use npsim_protocols::quick_start::{
 };
 
 use super::driver::{
-    Memory, Packet, STATE, State, Variant, Verdict, before, compare, expect_found,
+    Memory, Packet, STATE, State, Variant, Verdict, before, compare, expect_detected,
 };
 use super::packets::{self, EXCEPTION_BAD_OPTION, EXCEPTION_OPTIONS, EXCEPTION_TTL, is_right};
 use super::random::Random;
@@ -240,7 +240,7 @@ fn of_group(bytes: &mut [u8], state: &mut [u32]) -> Verdict {
 }
 
 #[test]
-fn quick_start_under_a_lock_does_what_the_model_does() {
+fn quick_start_with_a_lock_matches_the_model() {
     let packets = traffic(1, PACKETS);
     compare(&LOCK, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
     let some = &packets[..8_000];
@@ -248,19 +248,19 @@ fn quick_start_under_a_lock_does_what_the_model_does() {
 }
 
 #[test]
-fn quick_start_by_atomic_operations_does_what_the_model_does() {
+fn quick_start_with_atomic_operations_matches_the_model() {
     let packets = traffic(2, PACKETS);
     compare(&ATOMIC, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
-fn quick_start_by_the_coprocessor_does_what_the_model_does() {
+fn quick_start_with_the_coprocessor_matches_the_model() {
     let packets = traffic(6, PACKETS / 2);
     compare(&COPROCESSOR, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
-fn quick_start_does_what_the_model_does_for_each_port() {
+fn quick_start_per_port_matches_the_model() {
     let packets = traffic(7, PACKETS / 10);
     for variant in &PER_PORT {
         compare(variant, &packets, &mut per_port).unwrap_or_else(|error| panic!("{error}"));
@@ -268,7 +268,7 @@ fn quick_start_does_what_the_model_does_for_each_port() {
 }
 
 #[test]
-fn mistakes_in_quick_start_are_found() {
+fn quick_start_mutants_are_detected() {
     let packets = traffic(1, 8_000);
     let edit = |file, from, to| Edit { file, from, to };
     for edit in [
@@ -299,13 +299,13 @@ fn mistakes_in_quick_start_are_found() {
             "alu[sum, sum, +, complement]",
         ),
     ] {
-        expect_found(&LOCK, edit, &packets, &mut model);
+        expect_detected(&LOCK, edit, &packets, &mut model);
     }
 }
 
 /// Every outcome occurs often among the packets.
 #[test]
-fn the_packets_of_quick_start_are_of_all_kinds() {
+fn generated_quick_start_packets_cover_all_outcomes() {
     let mut counts = std::collections::HashMap::new();
     let mut kept = [0; STATE];
     for packet in traffic(1, 20_000) {

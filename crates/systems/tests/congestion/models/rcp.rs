@@ -7,7 +7,7 @@ use npsim_protocols::rcp::header::{DATA, REF, SYN, UNLIMITED};
 use npsim_protocols::rcp::{Counters, RcpHeader, header};
 
 use super::driver::{
-    COUNTS, Memory, PORTS, Packet, STATE, State, Variant, Verdict, before, compare, expect_found,
+    COUNTS, Memory, PORTS, Packet, STATE, State, Variant, Verdict, before, compare, expect_detected,
 };
 use super::packets;
 use super::random::Random;
@@ -178,7 +178,7 @@ fn of_group(bytes: &mut [u8], state: &mut State, group: usize, is_rcp: bool) -> 
 }
 
 #[test]
-fn rcp_does_what_the_model_does() {
+fn rcp_matches_the_model() {
     let packets = traffic(4, PACKETS);
     compare(&COUNTED, &packets, &mut model).unwrap_or_else(|error| panic!("{error}"));
     let some = &packets[..8_000];
@@ -186,14 +186,14 @@ fn rcp_does_what_the_model_does() {
 }
 
 #[test]
-fn rcp_for_every_packet_and_by_port_does_what_the_model_does() {
+fn rcp_for_every_packet_and_per_port_matches_the_model() {
     let packets = traffic(8, PACKETS / 10);
     compare(&EVERY, &packets, &mut every).unwrap_or_else(|error| panic!("{error}"));
     compare(&PER_PORT, &packets, &mut per_port).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
-fn mistakes_in_rcp_are_found() {
+fn rcp_mutants_are_detected() {
     let packets = traffic(4, 4_000);
     for (file, from, to) in [
         ("rcp/rcp.uc", "    bne[other#]\n", ""),
@@ -206,14 +206,14 @@ fn mistakes_in_rcp_are_found() {
             "    alu[rate, --, B, $rate]\n",
         ),
     ] {
-        expect_found(&COUNTED, Edit { file, from, to }, &packets, &mut model);
+        expect_detected(&COUNTED, Edit { file, from, to }, &packets, &mut model);
     }
 }
 
 /// Rates are lowered and kept, of packets that take them and of others; some packets
 /// are not of the protocol, later fragments of it, or too short.
 #[test]
-fn the_packets_of_rcp_are_of_all_kinds() {
+fn generated_rcp_packets_cover_all_outcomes() {
     let mut counts = [[0_u32; 2]; 2];
     let mut others = [0_u32; 3];
     let mut state = [0; STATE];

@@ -75,7 +75,7 @@ fn residues(state: &State, bank: usize, of: Option<usize>) -> [u32; 2] {
 }
 
 #[test]
-fn xcp_with_shares_does_what_the_model_does() {
+fn xcp_with_shares_matches_the_model() {
     let packets = packets();
     let processed = process(&SHARES, &packets);
     let mut state = [0; STATE];

@@ -446,7 +446,7 @@ fn expect_recognised(variant: &Variant, packets: &[Packet], layout: Layout) {
 }
 
 #[test]
-fn xcp_for_every_packet_does_what_the_model_does() {
+fn xcp_for_every_packet_matches_the_model() {
     let layout = Layout::Together;
     let packets = traffic(3, PACKETS, layout, ANY);
     let model = |bytes: &mut [u8], state: &mut State, _| every(bytes, state, layout);
@@ -455,32 +455,32 @@ fn xcp_for_every_packet_does_what_the_model_does() {
 }
 
 #[test]
-fn xcp_does_what_the_model_does() {
+fn xcp_matches_the_model() {
     let packets = traffic(5, PACKETS, Layout::Together, ANY);
     expect_recognised(&RECOGNISED, &packets, Layout::Together);
 }
 
 #[test]
-fn xcp_with_sums_by_thread_does_what_the_model_does() {
+fn xcp_with_per_thread_sums_matches_the_model() {
     let packets = traffic(9, PACKETS / 5, Layout::ThreadSums, ANY);
     expect_recognised(&SUMS_BY_THREAD, &packets, Layout::ThreadSums);
 }
 
 #[test]
-fn xcp_by_atomic_commands_does_what_the_model_does() {
+fn xcp_with_atomic_commands_matches_the_model() {
     let packets = traffic(10, PACKETS / 2, Layout::Banks, ANY);
     expect_recognised(&SPLIT, &packets, Layout::Banks);
     expect_recognised(&SPLIT_IN_SRAM, &packets[..8_000], Layout::Banks);
 }
 
 #[test]
-fn xcp_by_the_coprocessor_does_what_the_model_does() {
+fn xcp_with_the_coprocessor_matches_the_model() {
     let packets = traffic(11, PACKETS / 2, Layout::ThreadSums, ANY);
     expect_recognised(&COPROCESSOR, &packets, Layout::ThreadSums);
 }
 
 #[test]
-fn xcp_does_what_the_model_does_for_each_port() {
+fn xcp_per_port_matches_the_model() {
     for (variant, layout) in &PER_PORT {
         let packets = traffic(12, PACKETS / 10, *layout, ANY);
         expect_same(variant, &packets, *layout, |bytes, state, port| {
@@ -490,7 +490,7 @@ fn xcp_does_what_the_model_does_for_each_port() {
 }
 
 #[test]
-fn mistakes_in_xcp_are_found() {
+fn xcp_mutants_are_detected() {
     let layout = Layout::Together;
     let packets = traffic(3, 8_000, layout, ANY);
     let model = |bytes: &mut [u8], state: &mut State, _| every(bytes, state, layout);
@@ -511,7 +511,7 @@ fn mistakes_in_xcp_are_found() {
 }
 
 #[test]
-fn mistakes_in_what_is_xcp_and_in_variants_are_found() {
+fn mutants_of_xcp_recognition_and_variants_are_detected() {
     let (one, sums, banks) = (Layout::Together, Layout::ThreadSums, Layout::Banks);
     let carry = "alu[THREAD_COUNTER[2], THREAD_COUNTER[2], +carry, 0]";
     let kind = "    br!=byte[$$h9, 3, XCP_STANDARD, counted#]\n";
@@ -545,7 +545,7 @@ fn mistakes_in_what_is_xcp_and_in_variants_are_found() {
 /// Requests are granted, cut and kept, and pools run out and fill up again; some
 /// packets are only counted, some not at all.
 #[test]
-fn the_packets_of_xcp_are_of_all_kinds() {
+fn generated_xcp_packets_cover_all_outcomes() {
     let (mut cut, mut kept, mut negative, mut emptied, mut refilled) = (0, 0, 0, 0, 0);
     let (mut counted, mut fragments, mut others, mut short) = (0, 0, 0, 0);
     let mut state = [0; STATE];

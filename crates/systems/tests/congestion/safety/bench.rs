@@ -65,7 +65,7 @@ impl Loaded {
 
 /// Runs to a cycle with nothing on the lines; returns true if all contexts have ended or sleep
 /// forever before. A fault is an error.
-pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
+pub fn run_until(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
     match chip.run(until, &mut NoTraffic, &mut NoObserver) {
         Stop::Reached => Ok(false),
         Stop::Quiet => Ok(true),
@@ -74,7 +74,7 @@ pub fn go(chip: &mut Chip, until: Cycle) -> Result<bool, String> {
 }
 
 /// A gap that `timer_wait` accepts: none, or at least two steps.
-pub const fn waited(gap: u16) -> u16 {
+pub const fn valid_gap(gap: u16) -> u16 {
     if gap == 1 { 2 } else { gap }
 }
 

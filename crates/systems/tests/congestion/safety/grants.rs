@@ -7,7 +7,7 @@ use npsim_chip::chip::Chip;
 use npsim_protocols::quick_start::option::rate_units;
 use npsim_protocols::quick_start::pool::grant;
 
-use super::bench::{Loaded, driver, ensure, go, waited};
+use super::bench::{Loaded, driver, ensure, run_until, valid_gap};
 use npsim_chip::Cycle;
 use npsim_testkit::microcode::Edit;
 
@@ -123,7 +123,7 @@ impl Contest {
             for (index, request) in contest.lists[context].clone().iter().enumerate() {
                 let word = u32::from(request.code)
                     | u32::from(request.group) << 4
-                    | u32::from(waited(request.gap)) << 16;
+                    | u32::from(valid_gap(request.gap)) << 16;
                 let at = contest.entry(context, index);
                 assert!(contest.chip.units_mut().sram.write_word(at, word));
             }
@@ -183,7 +183,7 @@ impl Contest {
     /// Runs to a cycle; returns the requests made meanwhile, context by context, and whether
     /// everything has ended.
     pub fn run(&mut self, until: Cycle) -> Result<(Vec<Made>, bool), String> {
-        let quiet = go(&mut self.chip, until)?;
+        let quiet = run_until(&mut self.chip, until)?;
         let mut made = Vec::new();
         for context in 0..self.lists.len() {
             while let Some(&request) = self.lists[context].get(self.seen[context]) {
@@ -236,7 +236,7 @@ impl Ledger {
 
     /// The condition at any time, whether or not a lock is held or a surplus is in flight, on a
     /// counter that began at `start` under a limit of at most `limit`.
-    pub fn so_far(
+    pub fn check_so_far(
         &self,
         variant: Variant,
         limit: i32,
@@ -257,7 +257,7 @@ impl Ledger {
 
     /// The conditions at the end: no more is granted than there was, all of it is counted, and each
     /// request got what the law gives for the counter that it found.
-    pub fn settled(&self, variant: Variant, start: i32, counter: i32) -> Result<(), String> {
+    pub fn check_settled(&self, variant: Variant, start: i32, counter: i32) -> Result<(), String> {
         let expected = i64::from(start) + self.granted;
         ensure(expected == i64::from(counter), || {
             format!("{} granted from {start}, {counter} counted", self.granted)
@@ -274,13 +274,13 @@ impl Ledger {
             format!("{expected} of {limit} granted")
         })?;
         match variant {
-            Variant::Lock => self.one_after_another(start),
+            Variant::Lock => self.check_serialised(start),
             Variant::Atomic => Ok(()),
         }
     }
 
     /// Under a lock, grants are ordered: each finds the counter that the one before left.
-    fn one_after_another(&self, start: i32) -> Result<(), String> {
+    fn check_serialised(&self, start: i32) -> Result<(), String> {
         let granted = self.made.iter().filter(|made| made.granted > 0);
         let next: BTreeMap<i32, &Made> = granted.clone().map(|made| (made.before, made)).collect();
         ensure(next.len() == granted.count(), || {

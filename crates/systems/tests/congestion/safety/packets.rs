@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 
-use super::bench::{CONTEXTS, Loaded, driver, ensure, go, waited};
+use super::bench::{CONTEXTS, Loaded, driver, ensure, run_until, valid_gap};
 use npsim_testkit::microcode::Edit;
 
 const FRAME: u32 = 64;
@@ -12,7 +12,7 @@ const WRITTEN: u32 = 1 << 31;
 const LATEST: Cycle = 100_000_000;
 
 /// Cycles between checks of the running contexts.
-const LOOK: Cycle = 1_511;
+const CHECK_INTERVAL: Cycle = 1_511;
 
 /// The offset of the congestion header in a frame, after Ethernet and IPv4.
 pub const HEADER: usize = 34;
@@ -86,7 +86,7 @@ impl Packets {
                         .chip
                         .units_mut()
                         .sram
-                        .write_word(note, u32::from(waited(packet.gap)) << 16)
+                        .write_word(note, u32::from(valid_gap(packet.gap)) << 16)
                 );
             }
         }
@@ -117,8 +117,8 @@ impl Packets {
         mut look: impl FnMut(&mut Self) -> Result<(), String>,
     ) -> Result<Vec<Vec<Done>>, String> {
         loop {
-            let until = self.chip.now() + LOOK;
-            let quiet = go(&mut self.chip, until)?;
+            let until = self.chip.now() + CHECK_INTERVAL;
+            let quiet = run_until(&mut self.chip, until)?;
             for context in 0..self.lists.len() {
                 while self.seen[context] < self.room as usize {
                     let (note, _) = self.places(context, self.seen[context]);

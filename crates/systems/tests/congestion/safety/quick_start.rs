@@ -12,7 +12,7 @@ const BOTH: [Variant; 2] = [Variant::Lock, Variant::Atomic];
 
 /// Cycles between checks of a running contest, chosen so that no two checks fall at the same point
 /// of a request.
-const LOOK: u64 = 1_237;
+const CHECK_INTERVAL: u64 = 1_237;
 /// Cycles after which a contest is stopped: none here takes a tenth of them.
 const LATEST: u64 = 100_000_000;
 
@@ -43,12 +43,12 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
     contest.set_counter(0, 8 - window.phase, untouched);
     let mut ledger = Ledger::default();
     loop {
-        let (made, quiet) = contest.run(contest.now() + LOOK)?;
+        let (made, quiet) = contest.run(contest.now() + CHECK_INTERVAL)?;
         for made in made {
             ledger.add(made);
         }
         let state = contest.state(0);
-        ledger.so_far(variant, window.limit, window.start, state.granted())?;
+        ledger.check_so_far(variant, window.limit, window.start, state.granted())?;
         if quiet {
             break;
         }
@@ -64,7 +64,7 @@ fn contest(loaded: &Loaded, variant: Variant, window: &Window) -> Result<State, 
         ledger.made.iter().all(|made| made.phase == window.phase),
         || "a request found another phase".into(),
     )?;
-    ledger.settled(variant, window.start, state.granted() as i32)?;
+    ledger.check_settled(variant, window.start, state.granted() as i32)?;
     let other = state.counters[usize::from(window.phase == 0)];
     ensure(other == untouched, || {
         format!("the other window's counter went to {other}")
@@ -116,7 +116,7 @@ const fn room(microengines: u32) -> u32 {
 }
 
 #[test]
-fn no_mix_of_requests_gets_more_than_the_limit() {
+fn grants_never_exceed_the_limit() {
     type Pattern = fn(u32, u32) -> (u8, u16);
     let patterns: [(&str, Pattern); 5] = [
         ("the greatest rate", |_, _| (15, 0)),
@@ -168,7 +168,7 @@ fn no_mix_of_requests_gets_more_than_the_limit() {
 }
 
 #[test]
-fn odd_limits_and_counters_are_no_danger() {
+fn extreme_limits_and_counters_are_safe() {
     const MICROENGINES: u32 = 8;
     let length = 8;
     let any = |context, index| ((mix(context, index) % 15 + 1) as u8, 0);
@@ -214,7 +214,7 @@ fn odd_limits_and_counters_are_no_danger() {
 }
 
 /// The error found in a modified variant.
-fn trouble(variant: Variant, edit: Edit) -> String {
+fn detected_error(variant: Variant, edit: Edit) -> String {
     let any = |context, index| ((mix(context, index) % 8 + 1) as u8, 0);
     let lists = lists(8, 32, any);
     let window = Window {
@@ -228,14 +228,14 @@ fn trouble(variant: Variant, edit: Edit) -> String {
 }
 
 #[test]
-fn without_the_lock_grants_get_lost() {
-    let what = trouble(Variant::Lock, NO_LOCK);
+fn missing_quick_start_lock_is_detected() {
+    let what = detected_error(Variant::Lock, NO_LOCK);
     assert!(what.contains("counted"), "{what}");
 }
 
 #[test]
-fn with_an_addition_that_is_not_atomic_grants_get_lost() {
-    let what = trouble(Variant::Atomic, TORN);
+fn non_atomic_addition_is_detected() {
+    let what = detected_error(Variant::Atomic, TORN);
     assert!(what.contains("counted"), "{what}");
 }
 
@@ -243,7 +243,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_mix_of_requests_is_counted(
+    fn random_requests_are_counted_exactly(
         atomic: bool,
         microengines in prop_oneof![Just(1_u32), Just(2), Just(8), Just(16)],
         codes in prop::collection::vec(1_u8..16, 1..12),

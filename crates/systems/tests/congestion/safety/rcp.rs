@@ -116,7 +116,7 @@ fn counters_are_exact_at_any_moment() {
 }
 
 #[test]
-fn two_threads_with_the_same_counters_are_found() {
+fn shared_thread_counters_are_detected() {
     let what = count(8, 32, &[SHARED_SLOT]).unwrap_err();
     assert!(what.contains("thread"), "{what}");
 }

@@ -145,7 +145,7 @@ fn grants(project: &str, set: &[&str], load_of: [&str; 2], edits: &[Edit]) -> Re
     while chip.now() < end {
         let counter = |window: u32| state + 8 + 8 * (window % 2);
         let turn = chip.now() + WINDOW;
-        let mut go = |chip: &mut npsim_chip::chip::Chip, until| match chip.run(
+        let mut run_until = |chip: &mut npsim_chip::chip::Chip, until| match chip.run(
             until,
             &mut traffic,
             &mut NoObserver,
@@ -153,7 +153,7 @@ fn grants(project: &str, set: &[&str], load_of: [&str; 2], edits: &[Edit]) -> Re
             Stop::Fault(fault) => Err(format!("{fault:?}")),
             _ => Ok(()),
         };
-        go(&mut chip, turn)?;
+        run_until(&mut chip, turn)?;
         assert!(chip.units_mut().scratch.write(counter(window + 1), 0));
         let next = share * i64::from(mix(window, 9) % 4) + 2 * i64::from(window % 5);
         assert!(chip.units_mut().scratch.write(state, next as u32));
@@ -162,7 +162,7 @@ fn grants(project: &str, set: &[&str], load_of: [&str; 2], edits: &[Edit]) -> Re
                 .scratch
                 .write(state + 4, 8 * ((window + 1) % 2))
         );
-        go(&mut chip, turn + GRACE)?;
+        run_until(&mut chip, turn + GRACE)?;
         let granted = chip
             .units()
             .scratch
@@ -193,7 +193,7 @@ const IXP2400: [&str; 2] = ["0.6Mpps", "1ms"];
 const IXP2800: [&str; 2] = ["4Mpps", "400us"];
 
 #[test]
-fn frames_say_what_the_counters_say() {
+fn grants_in_frames_equal_the_counted_grants() {
     for variant in ["lock", "atomic"] {
         let small = grants(&format!("quick-start/{variant}.toml"), &[], IXP2400, &[]);
         assert_eq!(small, Ok(()), "{variant} on an IXP2400");
@@ -204,7 +204,7 @@ fn frames_say_what_the_counters_say() {
 }
 
 #[test]
-fn a_router_without_its_lock_is_found() {
+fn router_without_its_lock_is_detected() {
     for (project, edit) in [("lock", NO_LOCK), ("atomic", TORN)] {
         let project = format!("quick-start/ixp2800-{project}.toml");
         let what = grants(&project, &["me.processing.id=4-15"], IXP2800, &[edit]);

@@ -85,7 +85,7 @@ impl SlowPath {
             let state = self.contest.state(group);
             let window = self.windows[group as usize].last().unwrap();
             (window.ledger)
-                .so_far(self.contest.variant, window.most, 0, state.granted())
+                .check_so_far(self.contest.variant, window.most, 0, state.granted())
                 .map_err(|error| format!("while it runs: {error}"))?;
         }
         Ok(quiet)
@@ -186,7 +186,7 @@ fn contest(
             // The last two are still in memory.
             let still = state.counters[usize::from(phase(number) != 0)];
             let counter = window.counter.unwrap_or(still);
-            (window.ledger.settled(variant, 0, counter))
+            (window.ledger.check_settled(variant, 0, counter))
                 .map_err(|error| format!("window {number} of group {group}: {error}"))?;
             made += window.ledger.made.len();
         }
@@ -224,7 +224,7 @@ const RARE: Course = Course {
 const SHORT: [(&str, u32); 1] = [("QS_KNOWN_LOG", 6)];
 
 /// A mistake: a microengine always relies on the last phase that it read.
-const NEVER_LOOKS: Edit = Edit {
+const NEVER_READS_PHASE: Edit = Edit {
     file: "quick-start/grant_atomic.uc",
     from: "    beq[look#]\n",
     to: "    br[look#]\n",
@@ -252,7 +252,7 @@ fn windows_turn_under_full_load() {
 }
 
 #[test]
-fn windows_turn_while_microengines_ask_rarely() {
+fn windows_turn_with_rare_requests() {
     for variant in [Variant::Lock, Variant::Atomic] {
         for lead in [50, 300] {
             let course = Course { lead, ..RARE };
@@ -264,7 +264,7 @@ fn windows_turn_while_microengines_ask_rarely() {
 }
 
 #[test]
-fn groups_of_ports_do_not_take_from_each_other() {
+fn port_groups_are_independent() {
     for variant in [Variant::Lock, Variant::Atomic] {
         let course = Course {
             groups: 3,
@@ -279,8 +279,8 @@ fn groups_of_ports_do_not_take_from_each_other() {
 
 /// An addition to another window's counter is lost if that counter is zeroed meanwhile.
 #[test]
-fn a_microengine_that_believes_in_an_old_phase_is_found() {
-    let what = contest(&RARE, Variant::Atomic, &SHORT, &[NEVER_LOOKS]).unwrap_err();
+fn stale_phase_is_detected() {
+    let what = contest(&RARE, Variant::Atomic, &SHORT, &[NEVER_READS_PHASE]).unwrap_err();
     assert!(what.contains("counted"), "{what}");
 }
 

@@ -244,14 +244,14 @@ fn exchange(
         ensure(packets.scratch("XCP_STATE", 5) & 1 == 0, || {
             "the lock was left".into()
         })?;
-        replayed(&packets, &done, variant, pools, left)
+        check_replay(&packets, &done, variant, pools, left)
     } else {
-        conserved(&packets, &done, pools, left)
+        check_conservation(&packets, &done, pools, left)
     }
 }
 
 /// Under a lock: each packet gets what the law gives, packet by packet.
-fn replayed(
+fn check_replay(
     packets: &Packets,
     done: &[Vec<Done>],
     variant: Variant,
@@ -293,7 +293,7 @@ fn replayed(
 
 /// Without a lock: the feedback given and the rest in both banks add up to the initial amount;
 /// microengines with shares of the first bank have returned them.
-fn conserved(
+fn check_conservation(
     packets: &Packets,
     done: &[Vec<Done>],
     pools: FeedbackPools,
@@ -329,7 +329,7 @@ fn conserved(
 }
 
 #[test]
-fn pools_give_what_they_have_and_sums_miss_nothing() {
+fn pools_and_sums_are_exact_under_concurrency() {
     let ample = FeedbackPools {
         residue_pos: 1_000_000_000,
         residue_neg: 1_000_000_000,
@@ -346,7 +346,7 @@ fn pools_give_what_they_have_and_sums_miss_nothing() {
 }
 
 #[test]
-fn without_the_lock_packets_get_lost() {
+fn missing_xcp_lock_is_detected() {
     for variant in [Variant::Lock, Variant::ThreadSums] {
         let what = exchange(variant, 8, 16, pools(), &[NO_LOCK]).unwrap_err();
         // Two packets have the same number, or the count differs from the arrivals.
@@ -358,7 +358,7 @@ fn without_the_lock_packets_get_lost() {
 }
 
 #[test]
-fn with_a_subtraction_that_is_not_atomic_feedback_is_given_twice() {
+fn non_atomic_subtraction_is_detected() {
     let what = exchange(Variant::Split, 8, 16, pools(), &[TORN]).unwrap_err();
     assert!(what.contains("given") || what.contains("left"), "{what}");
 }

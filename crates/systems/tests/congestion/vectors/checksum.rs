@@ -25,7 +25,7 @@ const VECTORS: [[&str; 2]; 4] = [
 ];
 
 #[test]
-fn the_sum_is_right_behind_every_router() {
+fn checksum_is_correct_after_every_router() {
     for project in PROJECTS {
         let mut bench = Bench::new(project, &[]);
         for [sent, out] in VECTORS {

@@ -80,7 +80,7 @@ const VECTORS: [Vector; 16] = [
 ];
 
 #[test]
-fn requests_become_what_was_worked_out_by_hand() {
+fn requests_match_hand_computed_vectors() {
     for (project, state) in PROJECTS {
         let mut bench = Bench::new(project, &[RANDOM]);
         for (number, (name, limit, granted, header, out)) in VECTORS.into_iter().enumerate() {
@@ -109,7 +109,7 @@ fn requests_become_what_was_worked_out_by_hand() {
 
 /// A gigabit per second, for requests of 10.24 Mbit/s.
 #[test]
-fn a_window_is_granted_to_the_last_unit() {
+fn window_is_granted_up_to_the_last_unit() {
     let (_, _, _, request, _) = VECTORS[0];
     let mut expected = vec![8_u8; 97];
     expected.extend([7, 5, 3, 0, 0, 0, 0]);
@@ -133,7 +133,7 @@ fn a_window_is_granted_to_the_last_unit() {
 /// A path with a second router that grants less: the first router's answer is the request to the
 /// second, and the sender checks the final result.
 #[test]
-fn a_second_router_lowers_what_the_first_has_granted() {
+fn second_router_lowers_the_grant_of_the_first() {
     let mut bench = Bench::new(PROJECTS[0].0, &[RANDOM]);
     let (_, _, _, request, _) = VECTORS[2];
     let mut at = packet(request);

@@ -26,7 +26,7 @@ fn counters(bench: &Bench) -> [u64; 3] {
 }
 
 #[test]
-fn stamps_become_what_was_worked_out_by_hand() {
+fn stamps_match_hand_computed_vectors() {
     let mut bench = Bench::new("rcp", &[]);
     bench.set("RCP_RATE", 0, RATE);
     let mut expected = [0; 3];

@@ -88,7 +88,7 @@ fn sums(bench: &Bench, by_thread: bool) -> [u64; 3] {
 }
 
 #[test]
-fn departures_become_what_was_worked_out_by_hand() {
+fn departures_match_hand_computed_vectors() {
     for (project, state, layout, by_thread) in PROJECTS {
         let ready = Bench::new(project, &[]);
         for (number, (name, scales, residues, x, size, delta, after)) in (0..).zip(VECTORS) {
@@ -127,7 +127,7 @@ fn departures_become_what_was_worked_out_by_hand() {
 /// The header bytes of X1; a minimal header, which is counted and left unchanged, as is one of
 /// another version; and a packet of another protocol, which is not counted.
 #[test]
-fn only_the_requests_bytes_change() {
+fn only_xcp_requests_are_changed_and_counted() {
     let requests = [
         "061431000000a7c60199999a0000000000002710",
         "061432000000000000000000fffffce000000000",

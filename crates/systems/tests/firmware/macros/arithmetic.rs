@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::bench::{Program, Words, cases, few, results};
+use super::bench::{Program, Words, cases, few_runs, results};
 
 fn halves(value: u64) -> (u32, u32) {
     ((value >> 32) as u32, value as u32)
@@ -43,10 +43,10 @@ fn scaled(&[high, low, shift, limit, ..]: &Words) -> Words {
 }
 
 proptest! {
-    #![proptest_config(few())]
+    #![proptest_config(few_runs())]
 
     #[test]
-    fn products_have_all_their_bits(cases in cases(3000)) {
+    fn multiply_macros_give_exact_products(cases in cases(3000)) {
         let got = results(&Program::new("multiply"), &cases);
         for (case, got) in cases.iter().zip(got) {
             prop_assert_eq!(got, products(case), "{:#x?}", &case[..2]);
@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn sums_and_shifts_of_two_longwords_are_those_of_64_bits(mut cases in cases(3000)) {
+    fn two_longword_arithmetic_matches_64_bits(mut cases in cases(3000)) {
         for (at, case) in cases.iter_mut().enumerate() {
             case[4] = at as u32 % 64;
         }

@@ -10,7 +10,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::{MemoryImage, Space};
 use proptest::prelude::*;
 
-use crate::remarks::assembled_without_remark;
+use crate::remarks::assembled_without_messages;
 use npsim_systems::names;
 use npsim_systems::project::load;
 use npsim_systems::quiet::run_to_end;
@@ -57,7 +57,7 @@ impl Run {
     }
 }
 
-fn here() -> PathBuf {
+fn macros_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/firmware/macros")
 }
 
@@ -67,10 +67,14 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
     let mut text = format!(
         "name = \"macros\"\ninclude = ['{}', '{}']\n[chip]\nboard = \"ixp2400-plain\"\n\
          [[me]]\nid = \"{}\"\nsource = '{}'\n[[memory]]\nname = \"CASES\"\nspace = \"dram\"\nsize = {}\nalign = 64\n",
-        here().display(),
-        here().join("../../../../../microcode/lib").display(),
+        macros_folder().display(),
+        macros_folder()
+            .join("../../../../../microcode/lib")
+            .display(),
         program.ids,
-        here().join(format!("{}.uc", program.name)).display(),
+        macros_folder()
+            .join(format!("{}.uc", program.name))
+            .display(),
         (4 * cases.len()).max(64),
     );
     text.write_str(program.project).unwrap();
@@ -86,7 +90,7 @@ pub fn run(program: &Program, cases: &[u32]) -> Run {
         ..Overrides::default()
     };
     let mut project = load(&path, &overrides);
-    let programs = assembled_without_remark(&project);
+    let programs = assembled_without_messages(&project);
     let address = names::value(&project, "CASES");
     project.boot.memory.push(MemoryImage {
         space: Space::Dram,
@@ -152,7 +156,7 @@ pub fn cases(count: usize) -> impl Strategy<Value = Vec<Words>> {
 }
 
 /// A few runs of many cases each.
-pub fn few() -> ProptestConfig {
+pub fn few_runs() -> ProptestConfig {
     ProptestConfig {
         cases: 3,
         max_shrink_iters: 8,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::bench::{Program, Words, few, results_and_run};
+use super::bench::{Program, Words, few_runs, results_and_run};
 
 /// Address, length and port; prefixes are nested or disjoint.
 const ROUTES: [(u32, u32, u32); 12] = [
@@ -61,10 +61,10 @@ fn project() -> String {
 }
 
 proptest! {
-    #![proptest_config(few())]
+    #![proptest_config(few_runs())]
 
     #[test]
-    fn a_look_up_finds_the_longest_prefix(addresses in prop::collection::vec(address(), 2000)) {
+    fn lookup_finds_the_longest_prefix(addresses in prop::collection::vec(address(), 2000)) {
         let cases: Vec<Words> = addresses.iter().map(|address| [*address; 8]).collect();
         let project = project();
         let program = Program { project: &project, ..Program::new("route") };
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn buffers_are_lent_once_and_lie_apart(keep in prop::collection::vec(prop::bool::weighted(0.4), 60)) {
+    fn allocated_buffers_are_distinct_and_do_not_overlap(keep in prop::collection::vec(prop::bool::weighted(0.4), 60)) {
         const COUNT: usize = 20;
         let project = "[[queue]]\nname = \"FREE_BUFFERS\"\nchannel = 0\nentry = 5\n\
             [buffers]\ncount = 20\nsize = 2048\ndescriptor = 8\nqueue = \"FREE_BUFFERS\"\n";

@@ -16,7 +16,7 @@ fn project(space: &str) -> String {
 }
 
 /// Runs a program with everything in `space`.
-fn share(name: &str, space: &str, size: (u32, u32), flag: (&'static str, u32)) -> Run {
+fn run_in_space(name: &str, space: &str, size: (u32, u32), flag: (&'static str, u32)) -> Run {
     let unit = space.trim_end_matches(char::is_numeric).to_string();
     let ids = format!("0-{}", size.0 - 1);
     let defines = [
@@ -45,16 +45,16 @@ fn word(run: &Run, space: &str, name: &str, word: u32) -> u32 {
 }
 
 #[test]
-fn work_under_a_lock_is_done_by_one_at_a_time() {
+fn lock_excludes_other_contexts() {
     const ROUNDS: u32 = 12;
     for space in ["scratch", "sram1"] {
         for size in SIZES {
             let all = size.0 * size.1 * ROUNDS;
-            let run = share("locks", space, size, ("LOCKED", 1));
+            let run = run_in_space("locks", space, size, ("LOCKED", 1));
             let count = word(&run, space, "COUNT", 0);
             assert_eq!(count, all, "{space}, {size:?}");
             assert_eq!(word(&run, space, "LOCK", 1), 0, "free again");
-            let open = share("locks", space, size, ("LOCKED", 0));
+            let open = run_in_space("locks", space, size, ("LOCKED", 0));
             let count = word(&open, space, "COUNT", 0);
             assert!(count < all, "{space}, {size:?}: {count} without the lock");
         }
@@ -62,11 +62,11 @@ fn work_under_a_lock_is_done_by_one_at_a_time() {
 }
 
 #[test]
-fn atomic_additions_are_whole() {
+fn atomic_additions_lose_nothing() {
     const ROUNDS: u32 = 16;
     for space in ["scratch", "sram1"] {
         for size in SIZES {
-            let run = share("atomics", space, size, ("WHOLE", 1));
+            let run = run_in_space("atomics", space, size, ("WHOLE", 1));
             let contexts = size.0 * size.1;
             let all = contexts * ROUNDS;
             let number = |n: u32| n / size.1 * 8 + n % size.1;
@@ -79,7 +79,7 @@ fn atomic_additions_are_whole() {
                 .map(|at| word(&run, "sram", "OLD", at))
                 .collect();
             assert_eq!(old, (0..all).map(|n| 3 * n).collect(), "{space}, {size:?}");
-            let torn = share("atomics", space, size, ("WHOLE", 0));
+            let torn = run_in_space("atomics", space, size, ("WHOLE", 0));
             let count = word(&torn, space, "COUNT", 0);
             assert!(count < 3 * all, "{space}, {size:?}: {count} in pieces");
         }

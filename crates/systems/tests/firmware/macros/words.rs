@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use super::bench::{Program, Words, few, results, word};
+use super::bench::{Program, Words, few_runs, results, word};
 
 /// Cases with a number of ticks and a status word.
 fn cases(count: u32) -> Vec<Words> {
@@ -15,7 +15,7 @@ fn cases(count: u32) -> Vec<Words> {
 }
 
 #[test]
-fn random_words_do_not_repeat_and_can_be_foretold_on_demand() {
+fn random_words_are_distinct_and_can_be_fixed() {
     let cases = cases(600);
     let got = results(&Program::new("words"), &cases);
     let words: BTreeSet<u32> = got.iter().flat_map(|words| [words[0], words[2]]).collect();
@@ -37,7 +37,7 @@ fn random_words_do_not_repeat_and_can_be_foretold_on_demand() {
 }
 
 #[test]
-fn a_timer_takes_as_long_as_it_was_set() {
+fn timer_waits_for_the_set_time() {
     let cases = cases(254);
     for (case, got) in cases.iter().zip(results(&Program::new("words"), &cases)) {
         let ticks = case[0];
@@ -46,7 +46,7 @@ fn a_timer_takes_as_long_as_it_was_set() {
 }
 
 #[test]
-fn receive_words_are_made_and_read_as_the_media_interface_has_them() {
+fn receive_words_match_the_media_interface_format() {
     for (ids, place) in [("0", 0), ("3", 3), ("4", 1 << 2), ("7", 1 << 2 | 3)] {
         let program = Program {
             ids,
@@ -71,7 +71,7 @@ fn receive_words_are_made_and_read_as_the_media_interface_has_them() {
 }
 
 proptest! {
-    #![proptest_config(few())]
+    #![proptest_config(few_runs())]
 
     #[test]
     fn any_constant_is_loaded(words in prop::collection::vec(word(), 120)) {

@@ -45,7 +45,7 @@ impl Forwarder {
 
     /// The frames on the forwarder's lines.
     pub fn lines(&self, frames: &[Frame], ports: PortAssignment, pace: Pace) -> RecordedLines {
-        RecordedLines::playing(&self.project, frames, ports, pace)
+        RecordedLines::with_capture(&self.project, frames, ports, pace)
     }
 }
 

@@ -59,9 +59,9 @@ fn expect_conserved(mut lines: RecordedLines) -> (Stats, RecordedLines) {
         );
     }
 
-    expect_right_frames(&lines);
-    expect_right_losses(&lines, &losses);
-    expect_nothing_kept(&chip, &stats);
+    expect_correct_frames(&lines);
+    expect_correct_losses(&lines, &losses);
+    expect_all_resources_returned(&chip, &stats);
     (stats, lines)
 }
 
@@ -87,7 +87,7 @@ fn expect_no_more_out_than_in(chip: &mut Chip, lines: &mut RecordedLines) {
 
 /// Every frame that left is one that arrived, with the right contents, by the right port, once, and
 /// in order between any two ports.
-fn expect_right_frames(lines: &RecordedLines) {
+fn expect_correct_frames(lines: &RecordedLines) {
     let router = Router::of("forward/npsim.toml");
     let mut gone: BTreeSet<u64> = BTreeSet::new();
     let mut last: BTreeMap<(u8, u8), u64> = BTreeMap::new();
@@ -122,7 +122,7 @@ fn expect_right_frames(lines: &RecordedLines) {
 
 /// Without congestion, each loss has the reason that the frame implies; with congestion, no reason
 /// has more frames than there were.
-fn expect_right_losses(lines: &RecordedLines, losses: &BTreeMap<String, u64>) {
+fn expect_correct_losses(lines: &RecordedLines, losses: &BTreeMap<String, u64>) {
     let router = Router::of("forward/npsim.toml");
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
     for arrival in &lines.arrivals {
@@ -149,7 +149,7 @@ fn expect_right_losses(lines: &RecordedLines, losses: &BTreeMap<String, u64>) {
 
 /// All buffers are on the free list or spare in a context, each once; no RBUF
 /// or TBUF element is in use; the rings are empty.
-fn expect_nothing_kept(chip: &Chip, stats: &Stats) {
+fn expect_all_resources_returned(chip: &Chip, stats: &Stats) {
     let forwarder = Forwarder::shipped();
     let buffers = forwarder.project.boot.buffers.as_ref().unwrap();
     let mut emptied = chip.clone();
@@ -368,7 +368,7 @@ fn three_ports_into_one_lose_frames_at_the_transmit_ring() {
 }
 
 #[test]
-fn more_small_frames_than_a_microengine_can_take_are_lost_where_they_come_in() {
+fn excess_small_frames_are_dropped_at_the_media_interface() {
     let (stats, lines) = expect_conserved(flood(3000, 60, 0));
     assert!(!lines.drops.is_empty(), "{:?}", losses(&stats));
     let overflows: u64 = stats.ports.iter().map(|port| port.overflow_frames).sum();
@@ -378,7 +378,7 @@ fn more_small_frames_than_a_microengine_can_take_are_lost_where_they_come_in() {
 /// A burst of exceptions keeps the slow path busy long after the last frame has arrived; the run
 /// does not end before it has taken them all.
 #[test]
-fn a_run_does_not_end_while_the_slow_path_works() {
+fn run_does_not_end_while_the_slow_path_is_busy() {
     let path =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/exceptions.pcap");
     let folder = tempfile::tempdir().unwrap();

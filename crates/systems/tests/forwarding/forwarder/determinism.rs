@@ -21,13 +21,13 @@ use npsim_systems::project::{assembled, load};
 use proptest::prelude::*;
 
 /// The capture and the statistics that the command writes for the forwarder.
-fn files_of_a_run(trace: &str, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
+fn run_outputs(trace: &str, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
     let forwarder = Path::new("microcode/forward");
-    command::files_of_a_run(forwarder, Path::new(trace), arguments)
+    command::run_outputs(forwarder, Path::new(trace), arguments)
 }
 
 #[test]
-fn two_runs_of_the_command_write_the_same_bytes() {
+fn repeated_runs_write_identical_files() {
     for (trace, arguments) in [
         ("traces/mixed.pcap", &[][..]),
         (
@@ -40,15 +40,15 @@ fn two_runs_of_the_command_write_the_same_bytes() {
             &["--pace", "line", "--ports", "flow"],
         ),
     ] {
-        let first = files_of_a_run(trace, arguments);
+        let first = run_outputs(trace, arguments);
         assert!(first.0.len() > 1000 && first.1.len() > 1000);
-        let second = files_of_a_run(trace, arguments);
+        let second = run_outputs(trace, arguments);
         assert!(first.0 == second.0, "{trace}: captures differ");
         assert!(first.1 == second.1, "{trace}: statistics differ");
     }
-    let other = files_of_a_run("traces/mixed.pcap", &["--pace", "line"]);
+    let other = run_outputs("traces/mixed.pcap", &["--pace", "line"]);
     assert!(
-        other != files_of_a_run("traces/mixed.pcap", &[]),
+        other != run_outputs("traces/mixed.pcap", &[]),
         "another pace gives other bytes"
     );
 }
@@ -94,7 +94,7 @@ fn view(chip: &Chip, lines: &RecordedLines) -> View {
 }
 
 /// The uninterrupted run, and its end.
-fn whole() -> (View, Cycle) {
+fn run_uninterrupted() -> (View, Cycle) {
     let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
     let end = drain(&mut chip, &mut lines, &mut NoObserver);
     assert!(lines.departures.len() > 40);
@@ -108,13 +108,13 @@ fn run_to(chip: &mut Chip, lines: &mut RecordedLines, until: Cycle) {
 
 /// Microcode that contends for one ring on all microengines: its log shows any difference in
 /// timing.
-struct Fight {
+struct RingContention {
     chip: Chip,
     /// SRAM byte address of the log.
     log: u32,
 }
 
-impl Fight {
+impl RingContention {
     const LOG_WORDS: u32 = 4096;
 
     fn new() -> Self {
@@ -177,8 +177,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn running_in_steps_equals_running_through(steps in steps()) {
-        let (expected, end) = whole();
+    fn stepped_run_equals_an_uninterrupted_run(steps in steps()) {
+        let (expected, end) = run_uninterrupted();
         let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
         let mut steps = steps.into_iter().cycle();
         while chip.now() < end {
@@ -190,7 +190,7 @@ proptest! {
 
     /// Not only the observable part: every bit of the state.
     #[test]
-    fn the_state_after_steps_is_that_of_running_through(
+    fn stepped_run_reaches_the_same_full_state(
         steps in steps(),
         end in 1_000..120_000u64,
     ) {
@@ -207,10 +207,10 @@ proptest! {
     }
 
     #[test]
-    fn a_fight_for_a_ring_ends_the_same_in_any_steps(steps in steps()) {
-        let mut through = Fight::new();
+    fn ring_contention_is_independent_of_steps(steps in steps()) {
+        let mut through = RingContention::new();
         run_quiet(&mut through.chip, || Cycle::MAX);
-        let mut stepped = Fight::new();
+        let mut stepped = RingContention::new();
         let mut steps = steps.into_iter().cycle();
         run_quiet(&mut stepped.chip, || steps.next().unwrap());
         prop_assert!(through.log().iter().all(|word| *word != 0), "the log is full");
@@ -219,8 +219,8 @@ proptest! {
     }
 
     #[test]
-    fn a_copy_made_in_the_middle_goes_on_like_the_original(permille in 0..1000u64) {
-        let (expected, end) = whole();
+    fn cloned_chip_continues_like_the_original(permille in 0..1000u64) {
+        let (expected, end) = run_uninterrupted();
         let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
         run_to(&mut chip, &mut lines, end * permille / 1000);
         let (mut copy, mut copied_lines) = (chip.clone(), lines.clone());
@@ -250,8 +250,8 @@ impl Observer for Counter {
 }
 
 #[test]
-fn watching_changes_nothing() {
-    let (expected, _) = whole();
+fn observer_does_not_change_the_run() {
+    let (expected, _) = run_uninterrupted();
     let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
     let mut counter = Counter::default();
     drain(&mut chip, &mut lines, &mut counter);

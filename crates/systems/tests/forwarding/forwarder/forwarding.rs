@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::command::{files_of_a_run, root};
+use crate::command::{root, run_outputs};
 use crate::oracle::{Fate, Router, checksum};
 use npsim_net::capture::Capture;
 
@@ -24,11 +24,11 @@ fn expect_forwarded_on_both(trace: &str, arguments: &[&str]) {
 }
 
 fn forward(trace: &Path, arguments: &[&str]) -> Outcome {
-    forward_by(Path::new("microcode/forward"), trace, arguments)
+    forward_with_project(Path::new("microcode/forward"), trace, arguments)
 }
 
-fn forward_by(project: &Path, trace: &Path, arguments: &[&str]) -> Outcome {
-    let (capture, stats) = files_of_a_run(project, trace, arguments);
+fn forward_with_project(project: &Path, trace: &Path, arguments: &[&str]) -> Outcome {
+    let (capture, stats) = run_outputs(project, trace, arguments);
     Outcome {
         frames: Capture::from_bytes("out.pcap", &capture)
             .unwrap()
@@ -111,7 +111,7 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
 
 /// The fingerprint in the stats identifies the parameters of a run's chip.
 #[test]
-fn runs_on_one_board_have_one_fingerprint() {
+fn chip_fingerprint_identifies_the_board() {
     let trace = root().join("traces/exceptions.pcap");
     let print = |arguments: &[&str]| {
         let chip =
@@ -168,7 +168,7 @@ refresh = { value = "all-bank", provenance = "likely", basis = "auto refresh of 
 "#;
 
 #[test]
-fn a_memory_of_another_kind_is_a_chip_file_that_forwards_frame_for_frame() {
+fn chip_file_with_open_row_dram_forwards_correctly() {
     let folder = tempfile::tempdir().unwrap();
     let chip = folder.path().join("open-rows.toml");
     std::fs::write(&chip, OPEN_ROWS).unwrap();
@@ -230,7 +230,7 @@ fn order_within_a_flow_is_kept() {
 /// Without the define that the shipped project has for third-party captures, frames must be
 /// addressed to the port on which they arrive.
 #[test]
-fn frames_for_other_stations_are_refused_unless_the_project_takes_any() {
+fn frames_for_other_stations_are_refused_unless_any_mac_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let shipped = root().join("microcode/forward");
     for name in ["forward.uc", "transmit.uc"] {
@@ -259,20 +259,20 @@ fn frames_for_other_stations_are_refused_unless_the_project_takes_any() {
     let others = capture.frames.iter().filter(is_other).count() as u64;
     assert!(others > 0, "the capture has a frame for another station");
 
-    let outcome = forward_by(folder.path(), &trace, &[]);
+    let outcome = forward_with_project(folder.path(), &trace, &[]);
     let lost = losses(&outcome.stats);
     assert_eq!(lost.get("not addressed to this router"), Some(&others));
     assert!(!outcome.frames.is_empty());
     assert_eq!(outcome.stats["packets"]["unaccounted"], 0);
 
     // On another port all of them are for another station.
-    let outcome = forward_by(folder.path(), &trace, &["--ports", "2"]);
+    let outcome = forward_with_project(folder.path(), &trace, &["--ports", "2"]);
     assert!(outcome.frames.is_empty());
 }
 
 /// The oracle itself, on RFC 1071's terms and by breaking a frame.
 #[test]
-fn the_oracle_tells_good_from_bad() {
+fn oracle_distinguishes_valid_and_invalid_frames() {
     let router = Router::of("forward/npsim.toml");
     let capture = Capture::open(&root().join("traces/minsize.pcap.gz")).unwrap();
     let good = capture

@@ -71,14 +71,14 @@ impl Bench {
     }
 
     /// A 64-bit counter in SRAM, `offset` bytes past a name.
-    pub fn wide(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
+    pub fn counter64(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
         let at = self.value(name) + offset as u32;
         let word = |at| u64::from(chip.units().sram.read_word(at).unwrap());
         word(at) << 32 | word(at + 4)
     }
 
     /// The 32-bit counter in SRAM, `offset` bytes past a name.
-    pub fn narrow(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
+    pub fn counter32(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
         u64::from(
             chip.units()
                 .sram
@@ -89,12 +89,12 @@ impl Bench {
 
     /// Frames on the router's lines.
     pub fn lines(&self, frames: impl IntoIterator<Item = LineFrame>) -> RecordedLines {
-        RecordedLines::carrying(&self.project, frames)
+        RecordedLines::with_frames(&self.project, frames)
     }
 
     /// Frames of a capture.
     pub fn played(&self, frames: &[Frame], ports: PortAssignment, pace: Pace) -> RecordedLines {
-        RecordedLines::playing(&self.project, frames, ports, pace)
+        RecordedLines::with_capture(&self.project, frames, ports, pace)
     }
 
     /// A load, to all routes if it names none.
@@ -107,7 +107,7 @@ impl Bench {
 }
 
 /// Runs to a cycle; a fault is an error.
-pub fn go(chip: &mut Chip, until: Cycle, lines: &mut RecordedLines) -> Result<(), String> {
+pub fn run_until(chip: &mut Chip, until: Cycle, lines: &mut RecordedLines) -> Result<(), String> {
     match chip.run(until, lines, &mut NoObserver) {
         Stop::Reached => Ok(()),
         stop => Err(format!("{stop:?}")),
@@ -129,6 +129,6 @@ pub fn drain(chip: &mut Chip, lines: &mut RecordedLines) -> Result<(), String> {
         if end > lines.arrivals_end() + LONGEST_DRAIN {
             return Err("does not come to rest".into());
         }
-        go(chip, end, lines)?;
+        run_until(chip, end, lines)?;
     }
 }

@@ -8,7 +8,7 @@ use npsim_net::capture::Capture;
 use npsim_net::pace::{Pace, PortAssignment};
 
 use super::bench::{Bench, PROJECTS, drain};
-use super::verdict::{at_rest, losses};
+use super::verdict::{check_at_rest, losses};
 use crate::oracle::Fate;
 
 const CAPTURES: [&str; 4] = [
@@ -24,7 +24,7 @@ fn frames(name: &str) -> Vec<Frame> {
 }
 
 /// The capture's own pace, sped up so that it takes about a millisecond.
-fn quickened(frames: &[Frame]) -> Pace {
+fn sped_up_pace(frames: &[Frame]) -> Pace {
     let span = frames.last().unwrap().time_ns - frames[0].time_ns;
     format!("{}x", (span / 1_500_000).max(1)).parse().unwrap()
 }
@@ -34,7 +34,7 @@ fn expect_routed(bench: &Bench, name: &str, frames: &[Frame], pace: Pace) {
     let mut chip = bench.chip();
     let mut lines = bench.played(frames, PortAssignment::ByInterface, pace);
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(bench, &chip, &lines, &[]).unwrap_or_else(|what| panic!("{name}: {what}"));
+    check_at_rest(bench, &chip, &lines, &[]).unwrap_or_else(|what| panic!("{name}: {what}"));
     let mut expected = BTreeMap::new();
     for arrival in &lines.arrivals {
         if let Fate::Dropped(reason) | Fate::Exception(reason) = bench.router.fate(&arrival.bytes) {
@@ -49,7 +49,7 @@ fn expect_all_routed(project: &str, ids: &str) {
     let bench = Bench::new(project, &[&format!("me.processing.id={ids}")], &[]);
     for name in CAPTURES {
         let frames = frames(name);
-        for pace in [quickened(&frames), Pace::Line] {
+        for pace in [sped_up_pace(&frames), Pace::Line] {
             expect_routed(&bench, name, &frames, pace);
         }
     }
@@ -70,7 +70,7 @@ fn captures_are_routed_by_three_processing_microengines() {
 }
 
 #[test]
-fn captures_are_routed_by_all_microengines_that_there_are() {
+fn captures_are_routed_by_all_microengines() {
     expect_all_routed("npsim.toml", "4-7");
     expect_all_routed("ixp2800.toml", "4-15");
 }

@@ -27,7 +27,7 @@ fn key(frame: &[u8]) -> [u8; 13] {
 
 impl Classes {
     pub fn of(project: &Path) -> Self {
-        let table = crate::oracle::described_in(project);
+        let table = crate::oracle::project_table(project);
         let flow = |flow: &toml::Value| {
             let number = |name: &str| {
                 flow.get(name)

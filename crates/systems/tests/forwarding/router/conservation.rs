@@ -8,9 +8,9 @@ use npsim_net::LineFrame;
 use npsim_net::load::{Arrivals, Load, Special, Stamp};
 use proptest::prelude::*;
 
-use super::bench::{Bench, Edit, drain, go};
+use super::bench::{Bench, Edit, drain, run_until};
 use super::rests::GROWING;
-use super::verdict::{accounted, at_rest};
+use super::verdict::{accounted, check_at_rest};
 use crate::oracle::checksum;
 
 /// A context stands still for about fifty packet times with one packet in 32.
@@ -185,7 +185,7 @@ fn expect_conserved(
     }
     stops.sort_unstable();
     for (until, change) in stops {
-        go(&mut chip, until, &mut lines)?;
+        run_until(&mut chip, until, &mut lines)?;
         let arrivals = lines.arrivals.iter();
         let come = arrivals.filter(|arrival| arrival.start <= until).count() as u64;
         let out = accounted(&chip, &lines);
@@ -199,7 +199,7 @@ fn expect_conserved(
     }
     drain(&mut chip, &mut lines)?;
     let down: Vec<usize> = outage.iter().map(|(port, ..)| *port).collect();
-    at_rest(bench, &chip, &lines, &down)
+    check_at_rest(bench, &chip, &lines, &down)
 }
 
 proptest! {
@@ -223,7 +223,7 @@ proptest! {
 
 /// All lines full of minimum frames, more than the router can process.
 #[test]
-fn saturation_is_conserved_on_every_router() {
+fn saturated_routers_conserve_frames() {
     for (number, bench) in benches().iter().enumerate() {
         let load = Load {
             rate: Some("1".parse().unwrap()),

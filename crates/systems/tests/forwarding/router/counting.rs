@@ -6,7 +6,7 @@ use npsim_net::LineFrame;
 
 use super::bench::{Bench, Edit, PROJECTS, drain};
 use super::classes::CLASSES;
-use super::verdict::{at_rest, losses, right_counters};
+use super::verdict::{check_at_rest, check_counters, losses};
 use crate::oracle::checksum;
 
 /// Line time of a byte at 1 Gbit/s.
@@ -95,19 +95,19 @@ fn code_points_and_flows_go_to_their_queues() {
         let mut lines = bench.lines(spaced(frames));
         let mut chip = bench.chip();
         drain(&mut chip, &mut lines).unwrap();
-        at_rest(&bench, &chip, &lines, &[]).unwrap();
+        check_at_rest(&bench, &chip, &lines, &[]).unwrap();
         let packets: Vec<u64> = (0..CLASSES)
-            .map(|class| bench.wide(&chip, "QUEUE_COUNTERS", (CLASSES + class) * 64))
+            .map(|class| bench.counter64(&chip, "QUEUE_COUNTERS", (CLASSES + class) * 64))
             .collect();
         assert_eq!(packets, [8 + 2, 8, 24, 24 + 1]);
-        assert_eq!(bench.narrow(&chip, "IP_COUNTERS", 0), 67);
-        assert_eq!(bench.narrow(&chip, "IP_COUNTERS", 4), 67);
+        assert_eq!(bench.counter32(&chip, "IP_COUNTERS", 0), 67);
+        assert_eq!(bench.counter32(&chip, "IP_COUNTERS", 4), 67);
     }
 }
 
 /// A flow without ports, whatever is in the place of ports.
 #[test]
-fn flows_of_other_protocols_go_to_their_queues() {
+fn flows_without_ports_go_to_their_queues() {
     let set = [
         "flow.0.protocol=1",
         "flow.0.source_port=0",
@@ -124,12 +124,15 @@ fn flows_of_other_protocols_go_to_their_queues() {
     let mut lines = bench.lines(spaced(vec![bytes(echo, 98)]));
     let mut chip = bench.chip();
     drain(&mut chip, &mut lines).unwrap();
-    assert_eq!(bench.wide(&chip, "QUEUE_COUNTERS", (CLASSES + 3) * 64), 1);
+    assert_eq!(
+        bench.counter64(&chip, "QUEUE_COUNTERS", (CLASSES + 3) * 64),
+        1
+    );
 }
 
 /// The frames counted for each reason, in one run.
 #[test]
-fn new_reasons_are_counted() {
+fn drop_and_slow_path_reasons_are_counted() {
     let edits = [Edit {
         file: "router/npsim.toml",
         from: "prefix = \"0.0.0.0/0\"\nport = 1\n",
@@ -165,7 +168,7 @@ fn new_reasons_are_counted() {
             .write_word(bench.value("PORT_STATE") + 8, 0)
     );
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(&bench, &chip, &lines, &[2]).unwrap();
+    check_at_rest(&bench, &chip, &lines, &[2]).unwrap();
     let expected = [
         ("DROP_DISCARD", 1),
         ("DROP_PORT_DOWN", 2),
@@ -204,9 +207,9 @@ fn counters_have_64_bits() {
     drain(&mut chip, &mut lines).unwrap();
     assert_eq!(lines.departures.len(), 3);
     for (name, at, added) in places {
-        let counted = bench.wide(&chip, name, at as usize);
+        let counted = bench.counter64(&chip, name, at as usize);
         assert_eq!(counted, 0xffff_fffe + added, "{name} + {at}");
     }
     // The check of counters does detect a wrong one.
-    assert!(right_counters(&bench, &chip, &lines).is_err());
+    assert!(check_counters(&bench, &chip, &lines).is_err());
 }

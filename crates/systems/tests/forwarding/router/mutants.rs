@@ -2,9 +2,9 @@
 
 use npsim_chip::Cycle;
 
-use super::bench::{Bench, Edit, RecordedLines, drain, go};
+use super::bench::{Bench, Edit, RecordedLines, drain, run_until};
 use super::conservation::{STALLS, spread_classes};
-use super::verdict::{at_rest, in_order};
+use super::verdict::{check_at_rest, check_order};
 
 /// Minimum frames at line rate.
 fn flood(bench: &Bench) -> RecordedLines {
@@ -19,48 +19,48 @@ fn flood(bench: &Bench) -> RecordedLines {
 }
 
 /// The errors found in a router whose contexts are stalled now and then.
-fn trouble(set: &[&str], mistakes: &[Edit]) -> Result<(), String> {
+fn check_router(set: &[&str], mistakes: &[Edit]) -> Result<(), String> {
     let edits: Vec<Edit> = STALLS.iter().chain(mistakes).copied().collect();
     let bench = Bench::new("npsim.toml", set, &edits);
     let (mut chip, mut lines) = (bench.chip(), flood(&bench));
     let end: Cycle = lines.arrivals_end();
-    go(&mut chip, end, &mut lines)?;
+    run_until(&mut chip, end, &mut lines)?;
     drain(&mut chip, &mut lines)?;
-    at_rest(&bench, &chip, &lines, &[])
+    check_at_rest(&bench, &chip, &lines, &[])
 }
 
 #[test]
-fn the_router_itself_has_none() {
-    assert_eq!(trouble(&[], &[]), Ok(()));
-    assert_eq!(trouble(&["me.processing.id=4"], &[]), Ok(()));
+fn unmodified_router_passes_the_checks() {
+    assert_eq!(check_router(&[], &[]), Ok(()));
+    assert_eq!(check_router(&["me.processing.id=4"], &[]), Ok(()));
 }
 
 #[test]
-fn a_window_that_is_not_kept_is_found() {
+fn ignored_window_is_detected() {
     let mistake = Edit {
         file: "router/processing/hand_over.uc",
         from: "    blo[room#]\n    alu[--, --, B, @asking]",
         to: "    br[room#]\n    alu[--, --, B, @asking]",
     };
-    let what = trouble(&[], &[mistake]).unwrap_err();
+    let what = check_router(&[], &[mistake]).unwrap_err();
     assert!(!what.is_empty());
 }
 
 #[test]
-fn a_slot_that_is_taken_unseen_is_found() {
+fn unchecked_slot_is_detected() {
     let mistake = Edit {
         file: "router/queue-manager/queue_manager.uc",
         from: "    bne[late#]\n",
         to: "",
     };
-    let what = trouble(&[], &[mistake]).unwrap_err();
+    let what = check_router(&[], &[mistake]).unwrap_err();
     assert!(!what.is_empty());
 }
 
 /// Packets numbered when they are done instead of when they arrive: nothing is lost, but the order
 /// is wrong.
 #[test]
-fn packets_out_of_order_are_found() {
+fn reordered_packets_are_detected() {
     let mistakes = [
         Edit {
             file: "router/processing/processing.uc",
@@ -78,12 +78,12 @@ fn packets_out_of_order_are_found() {
             to: ".reg @busy @window @asking @done\n",
         },
     ];
-    let what = trouble(&["me.processing.id=4"], &mistakes).unwrap_err();
+    let what = check_router(&["me.processing.id=4"], &mistakes).unwrap_err();
     assert!(what.contains("overtook"), "{what}");
 }
 
 #[test]
-fn a_buffer_that_is_not_given_back_is_found() {
+fn leaked_buffer_is_detected() {
     let mistakes = [
         Edit {
             file: "router/processing/processing.uc",
@@ -97,12 +97,12 @@ fn a_buffer_that_is_not_given_back_is_found() {
             to: "prefix = \"192.0.2.0/24\"\ndiscard = true\n",
         },
     ];
-    let what = trouble(&[], &mistakes).unwrap_err();
+    let what = check_router(&[], &mistakes).unwrap_err();
     assert!(what.contains("buffers are free"), "{what}");
 }
 
 #[test]
-fn a_drop_that_is_not_counted_is_found() {
+fn uncounted_drop_is_detected() {
     let mistakes = [
         Edit {
             file: "router/processing/processing.uc",
@@ -115,18 +115,18 @@ fn a_drop_that_is_not_counted_is_found() {
             to: "prefix = \"192.0.2.0/24\"\ndiscard = true\n",
         },
     ];
-    let what = trouble(&[], &mistakes).unwrap_err();
+    let what = check_router(&[], &mistakes).unwrap_err();
     assert!(what.contains("accounted for"), "{what}");
 }
 
 /// The check of order itself, by changing the record.
 #[test]
-fn two_frames_of_a_queue_in_the_wrong_order_are_found() {
+fn swapped_frames_of_a_queue_are_detected() {
     let bench = Bench::new("npsim.toml", &[], &[]);
     let (mut chip, mut lines) = (bench.chip(), flood(&bench));
     drain(&mut chip, &mut lines).unwrap();
     let mut seen = lines.departures.clone();
-    assert_eq!(in_order(&bench, &lines, &seen), Ok(()));
+    assert_eq!(check_order(&bench, &lines, &seen), Ok(()));
     let of = |frame: Option<u64>| {
         let arrival = &lines.arrivals[frame.unwrap() as usize];
         (arrival.port, bench.classes.class(&arrival.bytes))
@@ -137,5 +137,5 @@ fn two_frames_of_a_queue_in_the_wrong_order_are_found() {
         .find(|&at| kind(at) == kind(first))
         .unwrap();
     seen.swap(first, second);
-    assert!(in_order(&bench, &lines, &seen).is_err());
+    assert!(check_order(&bench, &lines, &seen).is_err());
 }

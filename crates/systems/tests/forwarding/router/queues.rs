@@ -6,9 +6,9 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_net::load::Load;
 
-use super::bench::{Bench, RecordedLines, drain, go};
+use super::bench::{Bench, RecordedLines, drain, run_until};
 use super::classes::CLASSES;
-use super::verdict::{at_rest, losses};
+use super::verdict::{check_at_rest, losses};
 use npsim_systems::project::load as loaded;
 use npsim_testkit::microcode::shipped;
 
@@ -31,7 +31,7 @@ fn to_port_2(bench: &Bench, rate: &str, size: &str, time: &str) -> RecordedLines
 
 /// Packets and bytes in the queue.
 fn held(bench: &Bench, chip: &Chip) -> (u64, u64) {
-    let counter = |at| bench.wide(chip, "QUEUE_COUNTERS", QUEUE * 64 + at);
+    let counter = |at| bench.counter64(chip, "QUEUE_COUNTERS", QUEUE * 64 + at);
     // One may be counted before the other while a packet is in flight.
     (
         counter(0).saturating_sub(counter(16)),
@@ -40,7 +40,7 @@ fn held(bench: &Bench, chip: &Chip) -> (u64, u64) {
 }
 
 fn dropped(bench: &Bench, chip: &Chip) -> u64 {
-    bench.narrow(chip, "QUEUE_COUNTERS", QUEUE * 64 + 32)
+    bench.counter32(chip, "QUEUE_COUNTERS", QUEUE * 64 + 32)
 }
 
 /// Bytes in the queue when the first packet is dropped there, and the maximum, with two gigabits a
@@ -53,7 +53,7 @@ fn filled(set: &[&str]) -> (u64, u64) {
     let end = lines.arrivals_end();
     while chip.now() < end {
         let until = chip.now() + 3_000;
-        go(&mut chip, until, &mut lines).unwrap();
+        run_until(&mut chip, until, &mut lines).unwrap();
         let (_, bytes) = held(&bench, &chip);
         most = most.max(bytes);
         if first.is_none() && dropped(&bench, &chip) > 0 {
@@ -61,14 +61,14 @@ fn filled(set: &[&str]) -> (u64, u64) {
         }
     }
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(&bench, &chip, &lines, &[]).unwrap();
+    check_at_rest(&bench, &chip, &lines, &[]).unwrap();
     let losses = losses(&chip);
     assert_eq!(losses.keys().collect::<Vec<_>>(), ["DROP_QUEUE"]);
     (first.unwrap(), most)
 }
 
 #[test]
-fn a_fifo_drops_at_its_limit_alone() {
+fn fifo_drops_only_at_its_limit() {
     for limit in [131_072, 300_000] {
         let limit_given = format!("me.queue_manager.define.QUEUE_LIMIT={limit}");
         let set = ["me.queue_manager.define.EARLY_DETECTION=0", &limit_given];
@@ -86,7 +86,7 @@ fn a_fifo_drops_at_its_limit_alone() {
 }
 
 #[test]
-fn a_queue_of_a_megabyte_holds_it() {
+fn megabyte_queue_holds_a_megabyte() {
     let set = [
         "buffers.count=4096",
         "me.queue_manager.define.QUEUE_LIMIT=1048576",
@@ -97,18 +97,18 @@ fn a_queue_of_a_megabyte_holds_it() {
     let mut lines = to_port_2(&bench, "1Gbps,1Gbps,0", "1518", "8100us");
     let mut chip = bench.chip();
     let end = lines.arrivals_end();
-    go(&mut chip, end, &mut lines).unwrap();
+    run_until(&mut chip, end, &mut lines).unwrap();
     let (_, bytes) = held(&bench, &chip);
     assert!(bytes > 960_000, "{bytes}");
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(&bench, &chip, &lines, &[]).unwrap();
+    check_at_rest(&bench, &chip, &lines, &[]).unwrap();
     assert_eq!(lines.departures.len(), lines.arrivals.len());
 }
 
 /// A tenth more arrives than leaves, so a tenth has to be dropped. That is the drop probability of
 /// a queue halfway between the two limits if it is a fifth at the upper one.
 #[test]
-fn a_chance_of_its_own_settles_where_it_must() {
+fn custom_drop_probability_settles_at_the_expected_length() {
     let settled = |least: u64, most: u64, chance: u64| {
         let set = [
             format!("me.queue_manager.define.RED_LEAST={least}"),
@@ -120,11 +120,11 @@ fn a_chance_of_its_own_settles_where_it_must() {
         let mut lines = to_port_2(&bench, "555Mbps,555Mbps,0", "64", "4ms");
         let mut chip = bench.chip();
         let end: Cycle = lines.arrivals_end();
-        go(&mut chip, end / 2, &mut lines).unwrap();
+        run_until(&mut chip, end / 2, &mut lines).unwrap();
         let (mut sum, mut samples) = (0, 0);
         while chip.now() < end {
             let until = chip.now() + 10_000;
-            go(&mut chip, until, &mut lines).unwrap();
+            run_until(&mut chip, until, &mut lines).unwrap();
             sum += held(&bench, &chip).0;
             samples += 1;
         }
@@ -150,7 +150,7 @@ fn refusal(set: &[&str]) -> String {
 }
 
 #[test]
-fn settings_that_do_not_fit_are_refused_with_the_reason() {
+fn invalid_settings_are_refused_with_the_reason() {
     let queue = |define: &str| format!("me.queue_manager.define.{define}");
     for (defines, reason) in [
         (
@@ -178,13 +178,19 @@ fn settings_that_do_not_fit_are_refused_with_the_reason() {
     ] {
         let set: Vec<String> = defines.iter().map(|define| queue(define)).collect();
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
-        let told = refusal(&set);
-        assert!(told.contains(reason), "{defines:?}: {told}");
+        let refusal_text = refusal(&set);
+        assert!(refusal_text.contains(reason), "{defines:?}: {refusal_text}");
     }
-    let told = refusal(&["me.scheduler.define.ASKED_LIMIT=0"]);
-    assert!(told.contains("ASKED_LIMIT: 1 to 64"), "{told}");
-    let told = refusal(&["port.1.rate=1Mbps"]);
-    assert!(told.contains("rate of a port is too low"), "{told}");
+    let refusal_text = refusal(&["me.scheduler.define.ASKED_LIMIT=0"]);
+    assert!(
+        refusal_text.contains("ASKED_LIMIT: 1 to 64"),
+        "{refusal_text}"
+    );
+    let refusal_text = refusal(&["port.1.rate=1Mbps"]);
+    assert!(
+        refusal_text.contains("rate of a port is too low"),
+        "{refusal_text}"
+    );
     // The largest valid values are accepted.
     let set = [
         "buffers.count=4096",

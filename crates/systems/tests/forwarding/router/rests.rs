@@ -4,8 +4,8 @@ use npsim_chip::Cycle;
 use npsim_inspect::stats::Stats;
 use npsim_net::load::Load;
 
-use super::bench::{Bench, RecordedLines, drain, go};
-use super::verdict::at_rest;
+use super::bench::{Bench, RecordedLines, drain, run_until};
+use super::verdict::check_at_rest;
 
 /// Longest rest of these tests, in steps of 16 cycles.
 const LONGEST: u64 = 255;
@@ -36,11 +36,11 @@ fn load(rate: &str, size: &str, time: &str) -> Load {
 }
 
 /// A run to its end, in which nothing may be lost.
-fn handled(bench: &Bench, load: Load) -> RecordedLines {
+fn run_without_loss(bench: &Bench, load: Load) -> RecordedLines {
     let mut lines = bench.lines(bench.loaded(load));
     let mut chip = bench.chip();
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(bench, &chip, &lines, &[]).unwrap();
+    check_at_rest(bench, &chip, &lines, &[]).unwrap();
     assert_eq!(lines.departures.len(), lines.arrivals.len());
     lines
 }
@@ -55,25 +55,25 @@ fn delays(lines: &RecordedLines) -> Vec<Cycle> {
 }
 
 /// Frames so far apart that each finds the router idle.
-fn lone(bench: &Bench) -> Vec<Cycle> {
+fn lone_packet_delays(bench: &Bench) -> Vec<Cycle> {
     // 0.33 ms, which is not a multiple of any rest.
-    delays(&handled(bench, load("3kpps", "64", "20ms")))
+    delays(&run_without_loss(bench, load("3kpps", "64", "20ms")))
 }
 
 #[test]
-fn the_shipped_value_moves_no_cycle() {
+fn shipped_rest_setting_is_the_default() {
     for project in ["npsim.toml", "two-queue-managers.toml"] {
         let given = Bench::new(project, &AS_SHIPPED, &[]);
         let plain = Bench::new(project, &[], &[]);
-        let of = |bench| handled(bench, load("0.4", "imix", "200us")).departures;
+        let of = |bench| run_without_loss(bench, load("0.4", "imix", "200us")).departures;
         assert_eq!(of(&given), of(&plain));
     }
 }
 
 #[test]
-fn a_lone_packet_waits_for_a_rest_of_each_stage_at_most() {
-    let shipped = lone(&Bench::new("npsim.toml", &[], &[]));
-    let resting = lone(&Bench::new("npsim.toml", &GROWING, &[]));
+fn lone_packet_waits_at_most_one_rest_per_stage() {
+    let shipped = lone_packet_delays(&Bench::new("npsim.toml", &[], &[]));
+    let resting = lone_packet_delays(&Bench::new("npsim.toml", &GROWING, &[]));
     assert!(shipped.len() > 50);
     let (usual, longest) = (shipped[shipped.len() - 1], resting[resting.len() - 1]);
     assert!(usual < 6_000, "{usual}");
@@ -92,7 +92,7 @@ fn idle_instructions(set: &[&str]) -> u64 {
     let mut lines = bench.lines([]);
     let mut executed = || {
         let until = chip.now() + 600_000;
-        go(&mut chip, until, &mut lines).unwrap();
+        run_until(&mut chip, until, &mut lines).unwrap();
         let microengines = &Stats::collect(&chip).microengines;
         microengines.iter().map(|me| me.instructions).sum::<u64>()
     };
@@ -115,7 +115,7 @@ fn three_full_lines_are_forwarded() {
         full.destinations = ["10.0.0.0/16", "10.1.0.0/16", "10.2.0.0/16"]
             .map(|prefix| prefix.parse().unwrap())
             .to_vec();
-        let lines = handled(&bench, full);
+        let lines = run_without_loss(&bench, full);
         let last = lines.departures.iter().map(|sent| sent.end).max().unwrap();
         // At the end, no more packets wait than the longest delays allow.
         let late = last - lines.arrivals_end();
@@ -130,7 +130,7 @@ fn rests_do_not_change_the_rate_of_minimum_frames() {
         let mut lines = bench.lines(bench.loaded(load("1", "64", "1ms")));
         let mut chip = bench.chip();
         let end = lines.arrivals_end();
-        go(&mut chip, end, &mut lines).unwrap();
+        run_until(&mut chip, end, &mut lines).unwrap();
         lines.departures.len()
     };
     let (polling, resting) = (sent(&[]), sent(&GROWING));
@@ -150,7 +150,7 @@ fn a_burst_after_a_pause_loses_nothing() {
         let mut lines = bench.lines(frames);
         let mut chip = bench.chip();
         drain(&mut chip, &mut lines).unwrap();
-        at_rest(&bench, &chip, &lines, &[]).unwrap();
+        check_at_rest(&bench, &chip, &lines, &[]).unwrap();
         assert_eq!(lines.departures.len(), lines.arrivals.len(), "{pause}");
     }
 }

@@ -6,14 +6,14 @@ use npsim_net::load::Load;
 
 use super::bench::{Bench, PROJECTS, RecordedLines, drain};
 use super::classes::CLASSES;
-use super::verdict::{at_rest, losses};
+use super::verdict::{check_at_rest, losses};
 use crate::oracle::checksum;
 
 /// A code point of each class in the shipped table.
 const CODE_POINTS: [u8; CLASSES] = [8, 0, 16, 46];
 
 /// A load to one prefix from some ports, whose flows have the classes in turn.
-fn to(bench: &Bench, prefix: &str, rate: &str, classes: &[usize]) -> Vec<LineFrame> {
+fn load_to(bench: &Bench, prefix: &str, rate: &str, classes: &[usize]) -> Vec<LineFrame> {
     let load = Load {
         rate: Some(rate.parse().unwrap()),
         size: "512".parse().unwrap(),
@@ -50,11 +50,11 @@ fn shares(bench: &Bench, lines: &RecordedLines, port: u8) -> [u64; CLASSES] {
 /// Two ports send at line rate to the third, in these classes.
 fn expect_shared(classes: &[usize]) {
     let bench = Bench::new("npsim.toml", &[], &[]);
-    let frames = to(&bench, "10.2.0.0/16", "950Mbps,950Mbps,0", classes);
+    let frames = load_to(&bench, "10.2.0.0/16", "950Mbps,950Mbps,0", classes);
     let mut lines = bench.lines(frames);
     let mut chip = bench.chip();
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(&bench, &chip, &lines, &[]).unwrap();
+    check_at_rest(&bench, &chip, &lines, &[]).unwrap();
     let shares = shares(&bench, &lines, 2);
     let all: u64 = shares.iter().sum();
     // A gigabit in three quarters of 3 ms, with 24 bytes of the line for each
@@ -88,13 +88,13 @@ fn four_classes_share_by_their_weights() {
 
 /// Two gigabits a second for port 2, beside two lines that are not overloaded.
 #[test]
-fn a_port_with_too_much_to_send_takes_nothing_from_others() {
+fn overloaded_port_takes_nothing_from_others() {
     let bench = Bench::new("npsim.toml", &[], &[]);
-    let heavy = to(&bench, "10.2.0.0/16", "700Mbps,700Mbps,0", &[1]);
+    let heavy = load_to(&bench, "10.2.0.0/16", "700Mbps,700Mbps,0", &[1]);
     let light = [
-        to(&bench, "10.1.0.0/17", "200Mbps,0,0", &[0, 1, 2, 3]),
-        to(&bench, "10.0.0.0/17", "0,200Mbps,0", &[0, 1, 2, 3]),
-        to(&bench, "10.1.0.0/17", "0,0,300Mbps", &[0, 1, 2, 3]),
+        load_to(&bench, "10.1.0.0/17", "200Mbps,0,0", &[0, 1, 2, 3]),
+        load_to(&bench, "10.0.0.0/17", "0,200Mbps,0", &[0, 1, 2, 3]),
+        load_to(&bench, "10.1.0.0/17", "0,0,300Mbps", &[0, 1, 2, 3]),
     ];
     let mut frames: Vec<_> = heavy
         .into_iter()
@@ -116,10 +116,10 @@ fn a_port_with_too_much_to_send_takes_nothing_from_others() {
     let mut lines = bench.lines(frames);
     let mut chip = bench.chip();
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(&bench, &chip, &lines, &[]).unwrap();
+    check_at_rest(&bench, &chip, &lines, &[]).unwrap();
 
     let lost: Vec<u64> = (0..3 * CLASSES)
-        .map(|queue| bench.narrow(&chip, "QUEUE_COUNTERS", queue * 64 + 32))
+        .map(|queue| bench.counter32(&chip, "QUEUE_COUNTERS", queue * 64 + 32))
         .collect();
     assert!(lost[2 * CLASSES + 1] > 50, "{lost:?}");
     assert_eq!(lost.iter().sum::<u64>(), lost[2 * CLASSES + 1], "{lost:?}");
@@ -129,10 +129,10 @@ fn a_port_with_too_much_to_send_takes_nothing_from_others() {
 }
 
 #[test]
-fn a_slow_port_takes_nothing_from_fast_ones() {
+fn slow_port_takes_nothing_from_fast_ports() {
     let bench = Bench::new("npsim.toml", &["port.2.rate=100Mbps"], &[]);
-    let slow = to(&bench, "10.2.0.0/16", "150Mbps,0,0", &[1]);
-    let fast = to(&bench, "10.1.0.0/17", "0,200Mbps,0", &[1]);
+    let slow = load_to(&bench, "10.2.0.0/16", "150Mbps,0,0", &[1]);
+    let fast = load_to(&bench, "10.1.0.0/17", "0,200Mbps,0", &[1]);
     let mut frames: Vec<_> = slow.into_iter().chain(fast).collect();
     frames.sort_by_key(|frame| (frame.start_ps, frame.port));
     let stamps_are_not_of_one_load = |frame: &mut LineFrame| frame.bytes[42..44].fill(0);
@@ -140,12 +140,12 @@ fn a_slow_port_takes_nothing_from_fast_ones() {
     let mut lines = bench.lines(frames);
     let mut chip = bench.chip();
     drain(&mut chip, &mut lines).unwrap();
-    at_rest(&bench, &chip, &lines, &[]).unwrap();
+    check_at_rest(&bench, &chip, &lines, &[]).unwrap();
     let of_port = |port: usize| -> u64 {
         (0..CLASSES)
             .map(|class| {
                 let queue = port * CLASSES + class;
-                bench.narrow(&chip, "QUEUE_COUNTERS", queue * 64 + 32)
+                bench.counter32(&chip, "QUEUE_COUNTERS", queue * 64 + 32)
             })
             .sum()
     };
@@ -157,7 +157,7 @@ fn a_slow_port_takes_nothing_from_fast_ones() {
 /// The scheduler counts cycles in 32 bits: a port that was idle for more than half of that range is
 /// not taken for busy.
 #[test]
-fn a_port_that_was_idle_for_long_is_free() {
+fn long_idle_port_sends_at_once() {
     for project in PROJECTS {
         let bench = Bench::new(project, &[], &[]);
         for idle in [1_u64 << 31, 3 << 30, (1 << 32) + (1 << 31)] {
@@ -175,7 +175,7 @@ fn a_port_that_was_idle_for_long_is_free() {
             }
             let mut chip = bench.chip();
             drain(&mut chip, &mut lines).unwrap();
-            at_rest(&bench, &chip, &lines, &[]).unwrap();
+            check_at_rest(&bench, &chip, &lines, &[]).unwrap();
             assert_eq!(lines.departures.len(), lines.arrivals.len());
             for sent in &lines.departures {
                 let arrival = &lines.arrivals[sent.frame.unwrap() as usize];

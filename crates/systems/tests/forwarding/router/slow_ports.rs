@@ -5,9 +5,9 @@ use npsim_chip::Cycle;
 use npsim_net::LineFrame;
 use npsim_net::load::{Arrivals, Load};
 
-use super::bench::{Bench, Edit, RecordedLines, Sent, go};
+use super::bench::{Bench, Edit, RecordedLines, Sent, run_until};
 use super::rests::GROWING;
-use super::verdict::in_order;
+use super::verdict::check_order;
 
 /// Cycles in a microsecond of the IXP2400.
 const MICROSECOND: Cycle = 600;
@@ -33,8 +33,8 @@ fn run(bench: &Bench, frames: Vec<LineFrame>) -> RecordedLines {
     let mut lines = bench.lines(frames);
     let mut chip = bench.chip();
     let end = lines.arrivals_end() + 300 * MICROSECOND;
-    go(&mut chip, end, &mut lines).unwrap();
-    in_order(bench, &lines, &lines.departures).unwrap();
+    run_until(&mut chip, end, &mut lines).unwrap();
+    check_order(bench, &lines, &lines.departures).unwrap();
     let to_others = lines
         .arrivals
         .iter()
@@ -46,7 +46,7 @@ fn run(bench: &Bench, frames: Vec<LineFrame>) -> RecordedLines {
 
 /// The 99th percentile of the time inside of frames that leave by port 0 or 1, from the
 /// last bit in to the first bit out.
-fn inside(lines: &RecordedLines) -> Cycle {
+fn latency_p99(lines: &RecordedLines) -> Cycle {
     let of_others = lines.departures.iter().filter(|sent| sent.port < 2);
     let mut times: Vec<Cycle> = of_others
         .map(|sent| sent.start - lines.arrivals[sent.frame.unwrap() as usize].end)
@@ -78,7 +78,7 @@ fn expect_undisturbed(rate: &str, size: &str, more: &[&str]) {
     let alone = run(&bench, to_others.cloned().collect());
     let beside = run(&bench, all);
     assert!(beside.departures.len() > alone.departures.len());
-    let (unloaded, loaded) = (inside(&alone), inside(&beside));
+    let (unloaded, loaded) = (latency_p99(&alone), latency_p99(&beside));
     assert!(
         loaded < 2 * unloaded,
         "{rate}, {size}, {more:?}: {loaded} cycles instead of {unloaded}"
@@ -91,20 +91,20 @@ fn expect_undisturbed(rate: &str, size: &str, more: &[&str]) {
 }
 
 #[test]
-fn fast_ports_hardly_wait_for_one_of_200_mbps() {
+fn fast_ports_hardly_wait_for_a_200_mbps_port() {
     expect_undisturbed("200Mbps", "1518", &[]);
     expect_undisturbed("200Mbps", "imix", &[]);
     expect_undisturbed("200Mbps", "1518", &GROWING);
 }
 
 #[test]
-fn fast_ports_hardly_wait_for_one_of_100_mbps() {
+fn fast_ports_hardly_wait_for_a_100_mbps_port() {
     expect_undisturbed("100Mbps", "1518", &[]);
     expect_undisturbed("100Mbps", "64", &[]);
 }
 
 #[test]
-fn fast_ports_hardly_wait_for_one_of_10_mbps() {
+fn fast_ports_hardly_wait_for_a_10_mbps_port() {
     expect_undisturbed("10Mbps", "1518", &[]);
     expect_undisturbed("10Mbps", "imix", &[]);
 }
@@ -112,7 +112,7 @@ fn fast_ports_hardly_wait_for_one_of_10_mbps() {
 /// With a scheduler that treats no port as slow, the effect that the tests above exclude is
 /// present.
 #[test]
-fn eight_requests_of_a_slow_port_are_noticed() {
+fn slow_port_delays_others_without_slow_handling() {
     let none_is_slow = Edit {
         file: "router/scheduler/scheduler.uc",
         from: "#define SLOW_MICROSECONDS 20",
@@ -122,12 +122,12 @@ fn eight_requests_of_a_slow_port_are_noticed() {
     let all = frames(&bench, "1518");
     let to_others = all.iter().filter(|frame| frame.bytes[31] != 2);
     let alone = run(&bench, to_others.cloned().collect());
-    assert!(inside(&run(&bench, all)) > 4 * inside(&alone));
+    assert!(latency_p99(&run(&bench, all)) > 4 * latency_p99(&alone));
 }
 
 /// One packet at a time is enough for minimum frames, even if answers wait for rests.
 #[test]
-fn a_slow_line_is_full_of_minimum_frames() {
+fn minimum_frames_fill_a_slow_line() {
     for more in [&[][..], &GROWING] {
         let mut set = vec!["port.2.rate=500Mbps"];
         set.extend(more);

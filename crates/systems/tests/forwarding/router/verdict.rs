@@ -44,22 +44,22 @@ pub fn accounted(chip: &Chip, lines: &RecordedLines) -> u64 {
 }
 
 /// Everything below. `down` are the ports that were down at any time.
-pub fn at_rest(
+pub fn check_at_rest(
     bench: &Bench,
     chip: &Chip,
     lines: &RecordedLines,
     down: &[usize],
 ) -> Result<(), String> {
-    right_frames(bench, lines)?;
-    in_order(bench, lines, &lines.departures)?;
-    right_losses(bench, chip, lines, down)?;
-    nothing_inside(bench, chip)?;
-    right_counters(bench, chip, lines)
+    check_frames(bench, lines)?;
+    check_order(bench, lines, &lines.departures)?;
+    check_losses(bench, chip, lines, down)?;
+    check_nothing_left(bench, chip)?;
+    check_counters(bench, chip, lines)
 }
 
 /// Every frame that left is one that arrived, once, with the right contents, by the right port.
 /// Bytes 6 and 7 of the frame hold its delay.
-fn right_frames(bench: &Bench, lines: &RecordedLines) -> Result<(), String> {
+fn check_frames(bench: &Bench, lines: &RecordedLines) -> Result<(), String> {
     let mut gone = BTreeSet::new();
     for sent in &lines.departures {
         let Some(frame) = sent.frame else {
@@ -96,7 +96,11 @@ fn right_frames(bench: &Bench, lines: &RecordedLines) -> Result<(), String> {
 
 /// Frames of a port and a queue leave in the order of arrival; so do the frames of a flow by their
 /// stamps, for each kind and class.
-pub fn in_order(bench: &Bench, lines: &RecordedLines, departures: &[Sent]) -> Result<(), String> {
+pub fn check_order(
+    bench: &Bench,
+    lines: &RecordedLines,
+    departures: &[Sent],
+) -> Result<(), String> {
     let mut last = BTreeMap::new();
     let mut stamps = BTreeMap::new();
     for sent in departures {
@@ -120,7 +124,7 @@ pub fn in_order(bench: &Bench, lines: &RecordedLines, departures: &[Sent]) -> Re
 }
 
 /// Each loss has the reason that the frame implies, and there is no loss without one.
-fn right_losses(
+fn check_losses(
     bench: &Bench,
     chip: &Chip,
     lines: &RecordedLines,
@@ -193,7 +197,7 @@ fn right_losses(
 
 /// All buffers are on the free list or spare in a receiving context, each once;
 /// no element is in use; rings and queues are empty.
-fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
+fn check_nothing_left(bench: &Bench, chip: &Chip) -> Result<(), String> {
     let buffers = bench.project.boot.buffers.as_ref().unwrap();
     let mut emptied = chip.clone();
     let queue = (buffers.channel, buffers.entry);
@@ -245,7 +249,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
 }
 
 /// Counters of ports and queues agree with the arrivals and departures.
-pub fn right_counters(bench: &Bench, chip: &Chip, lines: &RecordedLines) -> Result<(), String> {
+pub fn check_counters(bench: &Bench, chip: &Chip, lines: &RecordedLines) -> Result<(), String> {
     let losses = losses(chip);
     let of = |name: &str| losses.get(name).copied().unwrap_or(0);
     let same = |what: String, counted: u64, happened: u64| {
@@ -261,7 +265,7 @@ pub fn right_counters(bench: &Bench, chip: &Chip, lines: &RecordedLines) -> Resu
             departures.filter(|sent| usize::from(sent.port) == port)
         };
         let bytes = sent().map(|sent| sent.bytes.len() as u64).sum();
-        let counter = |at: usize| bench.wide(chip, "PORT_COUNTERS", port * 32 + at);
+        let counter = |at: usize| bench.counter64(chip, "PORT_COUNTERS", port * 32 + at);
         received += counter(0);
         same(
             format!("out of port {port}"),
@@ -279,7 +283,7 @@ pub fn right_counters(bench: &Bench, chip: &Chip, lines: &RecordedLines) -> Resu
                 })
             };
             let bytes = of_class().map(|sent| sent.bytes.len() as u64).sum();
-            let counter = |at: usize| bench.wide(chip, "QUEUE_COUNTERS", queue * 64 + at);
+            let counter = |at: usize| bench.counter64(chip, "QUEUE_COUNTERS", queue * 64 + at);
             for (at, what) in [(0, "into"), (16, "out of")] {
                 same(
                     format!("{what} queue {queue}"),
@@ -293,14 +297,14 @@ pub fn right_counters(bench: &Bench, chip: &Chip, lines: &RecordedLines) -> Resu
                 )?;
             }
             into += counter(0);
-            dropped += bench.narrow(chip, "QUEUE_COUNTERS", queue * 64 + 32);
+            dropped += bench.counter32(chip, "QUEUE_COUNTERS", queue * 64 + 32);
         }
     }
     let early: u64 = UNNUMBERED.iter().map(|name| of(name)).sum();
     let numbered = (lines.arrivals.len() - lines.drops.len()) as u64 - early;
     same("received".into(), received, numbered)?;
     same("dropped by queue".into(), dropped, of("DROP_QUEUE"))?;
-    let forwarded = bench.narrow(chip, "IP_COUNTERS", 4);
+    let forwarded = bench.counter32(chip, "IP_COUNTERS", 4);
     same("forwarded".into(), forwarded, into + dropped)?;
     let next = chip.units().scratch.read(bench.value("NEXT_SLOT")).unwrap();
     same(

@@ -1,6 +1,6 @@
 //! Behaviour that macro libraries written for other assemblers rely on.
 
-use super::{lines, one, run, said};
+use super::{lines, reported, run, single_diagnostic};
 
 #[test]
 fn square_brackets_call_a_macro_unless_an_instruction_has_the_name() {
@@ -19,7 +19,7 @@ fn square_brackets_call_a_macro_unless_an_instruction_has_the_name() {
 }
 
 #[test]
-fn a_text_goes_on_after_a_backslash() {
+fn strings_continue_after_a_backslash() {
     let run = run(
         "#if 0\n#error \"the size doesn't \\\n   fit, isn't it\"\n#endif\n\
                    #error \"first \\\n   second\"\nnop",
@@ -29,13 +29,13 @@ fn a_text_goes_on_after_a_backslash() {
     assert_eq!(run.lines(), ["nop"]);
     // Without the backslash, the unclosed string ends with its line.
     assert_eq!(
-        said("use \"a\nnop")[0],
+        reported("use \"a\nnop")[0],
         ("unterminated-string", "\"".to_owned())
     );
 }
 
 #[test]
-fn names_in_single_quotes_stand_for_their_texts() {
+fn names_in_single_quotes_are_expanded() {
     assert_eq!(
         lines(
             "#define A 12\n#define_eval T 'x,A,A_B'\nuse[T]\n\
@@ -51,7 +51,7 @@ fn names_in_single_quotes_stand_for_their_texts() {
 }
 
 #[test]
-fn a_list_of_labels_is_made_in_a_loop() {
+fn loop_can_build_a_label_list() {
     assert_eq!(
         lines(
             "#macro list(STEM, MARK, COUNT)\n#define_eval L ''\n#define_eval I 0\n\
@@ -61,11 +61,11 @@ fn a_list_of_labels_is_made_in_a_loop() {
         ),
         ["jump[a, case0#], targets[case0#,case1#,case2#]"]
     );
-    assert_eq!(one("nop[a #]").0, "invalid-character");
+    assert_eq!(single_diagnostic("nop[a #]").0, "invalid-character");
 }
 
 #[test]
-fn lists_and_local_memory_are_values() {
+fn lists_and_local_memory_are_define_eval_values() {
     assert_eq!(
         lines(
             "#define_eval L '1,2'\n#define_eval M L\nuse[M]\n\
@@ -76,7 +76,7 @@ fn lists_and_local_memory_are_values() {
 }
 
 #[test]
-fn strright_of_minus_zero_drops_nothing() {
+fn strright_with_minus_zero_keeps_the_whole_text() {
     assert_eq!(
         lines("#define_eval E strright('abc', -0)\n#define_eval N strleft('abc', 0)\nuse[E N]"),
         ["use[abc]"]
@@ -84,7 +84,7 @@ fn strright_of_minus_zero_drops_nothing() {
 }
 
 #[test]
-fn a_dotted_name_stays_together() {
+fn pasted_dotted_name_equals_its_text() {
     assert_eq!(
         lines("#define_eval M 'i/**/25.mem'\n#if streq('M', 'i25.mem')\nnop\n#endif"),
         ["nop"]

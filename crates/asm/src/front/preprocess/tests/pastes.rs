@@ -3,7 +3,7 @@
 use super::{lines, run};
 
 #[test]
-fn arguments_go_into_single_quotes_and_labels_and_pastes() {
+fn arguments_are_substituted_in_quotes_labels_and_pastes() {
     let text = "#macro m(p, n)\n#if streq('p', '--')\n none\n#else\n use[p/**/_x, n##n, n#]\n\
                 #endif\n#endm\nm(--, 1)\nm(pre, lab)";
     assert_eq!(lines(text), ["none", "use[pre_x, lablab, lab#]"]);
@@ -42,7 +42,7 @@ fn assert_refused(text: &str, code: &str) {
 }
 
 #[test]
-fn a_paste_leaves_no_hash_behind() {
+fn pastes_leaving_a_stray_hash_are_refused() {
     for text in [
         "'b'###d",
         "#define S 's'\nbr[S###]",
@@ -55,7 +55,7 @@ fn a_paste_leaves_no_hash_behind() {
 }
 
 #[test]
-fn a_paste_leaves_no_broken_number_behind() {
+fn pastes_forming_invalid_numbers_are_refused() {
     for text in [
         ".##99999999999999999999",
         "#define N(x) 0##x\nalu[a, b, +, N(xyz)]",

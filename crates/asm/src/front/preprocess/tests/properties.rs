@@ -18,8 +18,8 @@ fn check_fixed_point(text: &str) -> Result<(), TestCaseError> {
     let second = run(&printed);
     prop_assert!(second.diagnostics.is_empty(), "{:?}", second.diagnostics);
     prop_assert_eq!(second.print(), printed);
-    prop_assert_eq!(first.made.lines.len(), second.made.lines.len());
-    for (a, b) in first.made.lines.iter().zip(&second.made.lines) {
+    prop_assert_eq!(first.processed.lines.len(), second.processed.lines.len());
+    for (a, b) in first.processed.lines.iter().zip(&second.processed.lines) {
         let kinds = |line: &LogicalLine| {
             line.tokens
                 .iter()
@@ -123,22 +123,22 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_is_survived(text in "\\PC{0,200}") {
+    fn arbitrary_text_is_handled(text in "\\PC{0,200}") {
         run(&text);
     }
 
     #[test]
-    fn any_ascii_is_survived(text in "[ -~\n]{0,300}") {
+    fn arbitrary_ascii_prints_to_a_fixed_point(text in "[ -~\n]{0,300}") {
         check_fixed_point(&text)?;
     }
 
     #[test]
-    fn broken_programs_are_survived(text in source()) {
+    fn broken_programs_print_to_a_fixed_point(text in source()) {
         check_fixed_point(&text)?;
     }
 
     #[test]
-    fn any_program_prints_to_a_fixed_point(text in balanced()) {
+    fn balanced_programs_print_to_a_fixed_point(text in balanced()) {
         check_fixed_point(&text)?;
     }
 }

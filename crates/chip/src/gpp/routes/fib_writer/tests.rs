@@ -155,7 +155,7 @@ impl Reader {
 
 /// Deliberate mistakes.
 #[derive(Clone, Copy, PartialEq)]
-enum Plant {
+enum InjectedBug {
     Nothing,
     /// Makes the writes of a change from last to first.
     Reversed,
@@ -175,7 +175,7 @@ fn pick(random: &mut Random, readers: u32) -> u32 {
 
 /// Makes changes while readers walk. Returns how many lookups ended, and how many of them with a
 /// route that never existed.
-fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
+fn look_up_during_changes(plant: InjectedBug, changes: u32, seed: u64) -> (u64, u64) {
     let (mut random, mut list) = (Random(seed), List::default());
     // Few blocks, so that they are reused at once.
     let room = 8;
@@ -192,7 +192,7 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
         if takes > fib.free_blocks() {
             continue;
         }
-        if takes > 0 && plant != Plant::NoGrace {
+        if takes > 0 && plant != InjectedBug::NoGrace {
             // The grace time passes.
             for mut reader in readers.drain(..) {
                 let found = loop {
@@ -211,7 +211,7 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
         for reader in &mut readers {
             reader.ways.push(list.best(reader.address));
         }
-        if plant == Plant::Reversed {
+        if plant == InjectedBug::Reversed {
             writes.reverse();
         }
         for write in &writes {
@@ -244,26 +244,26 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
 }
 
 #[test]
-fn readers_find_the_way_before_or_after_each_change() {
-    let (ended, wrong) = walk_amid_changes(Plant::Nothing, 20_000, 0x5eed);
+fn lookups_during_route_changes_find_old_or_new_route() {
+    let (ended, wrong) = look_up_during_changes(InjectedBug::Nothing, 20_000, 0x5eed);
     assert!(ended > 100_000, "{ended} lookups are too few");
     assert_eq!(wrong, 0, "of {ended}");
 }
 
 #[test]
-fn readers_find_half_written_entries_when_the_order_is_reversed() {
-    let (ended, wrong) = walk_amid_changes(Plant::Reversed, 2_000, 0x5eed);
+fn reversed_write_order_exposes_half_written_entries() {
+    let (ended, wrong) = look_up_during_changes(InjectedBug::Reversed, 2_000, 0x5eed);
     assert!(wrong > 10, "{wrong} of {ended}");
 }
 
 #[test]
-fn readers_find_the_entries_of_others_without_a_grace_time() {
-    let (ended, wrong) = walk_amid_changes(Plant::NoGrace, 20_000, 0x5eed);
+fn missing_grace_time_exposes_reused_entries() {
+    let (ended, wrong) = look_up_during_changes(InjectedBug::NoGrace, 20_000, 0x5eed);
     assert!(wrong > 10, "{wrong} of {ended}");
 }
 
 #[test]
-fn impossible_changes_are_refused_with_their_place() {
+fn invalid_route_changes_are_refused_with_their_index() {
     let route = |prefix, length, number| Route {
         prefix,
         length,

@@ -11,7 +11,7 @@ use crate::Cycle;
 use crate::kernel::port_io::{Arrival, MediaDrop};
 
 #[test]
-fn frames_of_every_size_are_cut_and_joined_again() {
+fn frames_of_every_size_are_split_into_mpackets() {
     for element_size in [64, 128, 256] {
         let mut bench = Bench::new(1, element_size);
         let sizes: Vec<usize> = (60..=1514)
@@ -46,7 +46,7 @@ fn frames_of_every_size_are_cut_and_joined_again() {
 }
 
 #[test]
-fn shortest_frames_come_every_672_nanoseconds() {
+fn shortest_frames_arrive_every_672_nanoseconds() {
     let mut bench = Bench::new(1, 64);
     bench.offer(0, &[60; 101]);
     bench.drain();
@@ -63,7 +63,7 @@ fn shortest_frames_come_every_672_nanoseconds() {
 }
 
 #[test]
-fn the_receive_bus_is_shared_in_turns() {
+fn receive_bus_serves_ports_round_robin() {
     let mut bench = Bench::new(3, 64);
     for port in 0..3 {
         let bytes = vec![port; 640];
@@ -90,7 +90,7 @@ fn the_receive_bus_is_shared_in_turns() {
 }
 
 #[test]
-fn drops_at_the_fifo_name_their_reason() {
+fn receive_fifo_drops_report_their_reason() {
     // On a port faster than the bus, the first frame of 5,000 bytes passes through the empty FIFO
     // of 4,096; frames that arrive meanwhile find no room, though RBUF has some.
     let mut bench = Bench::new(1, 64);
@@ -113,7 +113,7 @@ fn drops_at_the_fifo_name_their_reason() {
 }
 
 #[test]
-fn without_free_elements_the_fifo_fills_and_whole_frames_are_lost() {
+fn without_free_rbuf_elements_the_fifo_overflows_in_whole_frames() {
     let mut bench = Bench::new(1, 64);
     bench.offer(0, &[60; 300]);
     bench.run();
@@ -142,7 +142,7 @@ fn without_free_elements_the_fifo_fills_and_whole_frames_are_lost() {
 }
 
 #[test]
-fn the_reference_driver_skips_element_0_and_the_erratum() {
+fn reserved_and_erratum_rbuf_elements_are_skipped() {
     let mut bench = Bench::new(1, 64);
     bench.offer(0, &[60; 124]);
     bench.drain();
@@ -152,7 +152,7 @@ fn the_reference_driver_skips_element_0_and_the_erratum() {
 }
 
 #[test]
-fn a_frame_for_a_port_that_is_not_there_is_lost_by_name() {
+fn frame_for_a_missing_port_is_dropped_as_no_such_port() {
     let mut bench = Bench::new(1, 64);
     bench.offer(3, &[60]);
     bench.run();
@@ -163,7 +163,7 @@ fn a_frame_for_a_port_that_is_not_there_is_lost_by_name() {
 }
 
 #[test]
-fn an_element_freed_twice_is_found() {
+fn rbuf_leaks_and_double_frees_are_detected() {
     let mut bench = Bench::new(1, 64);
     bench.offer(0, &[60]);
     bench.enlist();
@@ -209,7 +209,7 @@ fn an_element_freed_twice_is_found() {
 }
 
 #[test]
-fn impossible_elements_and_registers_are_named() {
+fn invalid_msf_elements_and_registers_are_named_in_the_fault() {
     let mut bench = Bench::new(1, 128);
     bench.fast_write(msf_csr::RBUF_ELEMENT_DONE, 64);
     bench.run();
@@ -235,7 +235,7 @@ fn impossible_elements_and_registers_are_named() {
 }
 
 #[test]
-fn a_freelist_times_out_with_a_null_status() {
+fn freelist_timeout_pushes_a_null_status() {
     let mut bench = Bench::new(1, 64);
     bench.fast_write(msf_csr::RX_THREAD_FREELIST_TIMEOUT_0, 500);
     bench.run();
@@ -266,7 +266,7 @@ fn a_freelist_times_out_with_a_null_status() {
 }
 
 #[test]
-fn fast_writes_act_after_their_latency() {
+fn fast_writes_take_effect_after_their_latency() {
     let mut bench = Bench::new(1, 64);
     bench.enlist();
     let lead = bench.msf.parameters.fast_write_lead;
@@ -281,7 +281,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn no_frame_is_lost_unseen(
+    fn every_frame_is_delivered_or_counted_as_dropped(
         sizes in prop::collection::vec(60_usize..1515, 1..60),
         delays in prop::collection::vec(0_u64..30_000, 16),
         ports in 1_u8..4,

@@ -33,7 +33,7 @@ fn flags(sop: bool, eop: bool) -> u32 {
 }
 
 #[test]
-fn mpackets_become_frames_again() {
+fn mpackets_are_reassembled_into_frames() {
     let mut bench = Bench::new(2, 64);
     let mut element = 0;
     let mut wanted = Vec::new();
@@ -62,7 +62,7 @@ fn mpackets_become_frames_again() {
 }
 
 #[test]
-fn a_tag_follows_the_frame() {
+fn packet_tag_follows_the_frame() {
     let mut bench = Bench::new(1, 64);
     let tag = PacketTag::new(77, 5);
     bench.msf.write_window(DATA_WINDOW, &[0; 16], tag).unwrap();
@@ -76,7 +76,7 @@ fn a_tag_follows_the_frame() {
 }
 
 #[test]
-fn an_invalid_element_blocks_those_behind_it() {
+fn invalid_tbuf_element_blocks_later_elements() {
     let mut bench = Bench::new(1, 64);
     send(&mut bench, 1, &[1; 60], SOP | EOP);
     send(&mut bench, 2, &[2; 60], SOP | EOP);
@@ -92,7 +92,7 @@ fn an_invalid_element_blocks_those_behind_it() {
 }
 
 #[test]
-fn the_sequence_register_wraps_and_skipping_counts() {
+fn tx_sequence_wraps_and_counts_skipped_elements() {
     let mut bench = Bench::new(1, 64);
     for i in 0..260_u32 {
         if i % 4 == 3 {
@@ -110,7 +110,7 @@ fn the_sequence_register_wraps_and_skipping_counts() {
 }
 
 #[test]
-fn back_to_back_frames_fill_the_line() {
+fn back_to_back_frames_are_sent_at_line_rate() {
     let mut bench = Bench::new(1, 64);
     for element in 0..101 {
         send(&mut bench, element, &[element as u8; 60], SOP | EOP);
@@ -158,7 +158,7 @@ fn transmit_errors_are_counted_by_reason() {
 }
 
 #[test]
-fn a_frame_larger_than_the_fifo_is_thrown_away() {
+fn frame_larger_than_the_transmit_fifo_is_discarded() {
     let mut bench = Bench::new(1, 64);
     for element in 0..70 {
         let control = flags(element == 0, element == 69);
@@ -172,7 +172,7 @@ fn a_frame_larger_than_the_fifo_is_thrown_away() {
 }
 
 #[test]
-fn a_full_transmit_fifo_holds_the_bus_back() {
+fn full_transmit_fifo_stalls_the_transmit_bus() {
     let mut bench = Bench::new(1, 256);
     for element in 0..24_u32 {
         bench.write(0x1800 + 8 * element, &[SOP | EOP, 0]);

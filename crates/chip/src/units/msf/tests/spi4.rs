@@ -68,7 +68,7 @@ fn send_back(bench: &mut Bench) {
 }
 
 #[test]
-fn six_ports_pass_shortest_frames_at_full_rate() {
+fn six_ports_forward_shortest_frames_at_line_rate() {
     const FRAMES: usize = 400;
     let mut bench = bench(6, 64);
     offer(&mut bench, 6, &[60; FRAMES]);
@@ -94,7 +94,7 @@ fn six_ports_pass_shortest_frames_at_full_rate() {
 }
 
 #[test]
-fn frames_of_every_kind_of_length_pass_in_all_element_sizes() {
+fn spi4_frames_of_many_lengths_are_split_for_all_element_sizes() {
     for element_size in [64, 128, 256] {
         let mut bench = bench(2, element_size);
         let sizes: Vec<usize> = (60..=1514).step_by(31).collect();
@@ -128,7 +128,7 @@ fn frames_of_every_kind_of_length_pass_in_all_element_sizes() {
 }
 
 #[test]
-fn elements_are_named_by_their_offset_in_units_of_64_bytes() {
+fn spi4_element_numbers_are_64_byte_offsets() {
     let mut bench = bench(1, 256);
     bench.fast_write(msf_csr::RBUF_ELEMENT_DONE, 3);
     while bench.step() {}
@@ -158,7 +158,7 @@ fn elements_are_named_by_their_offset_in_units_of_64_bytes() {
 }
 
 #[test]
-fn microcode_reads_how_full_the_ports_are() {
+fn microcode_can_read_port_fifo_status() {
     let mut bench = bench(6, 64);
     // Port 0 gets more than its line can carry at once.
     for element in 0..60 {
@@ -183,7 +183,7 @@ fn microcode_reads_how_full_the_ports_are() {
 }
 
 #[test]
-fn registers_belong_to_their_bus() {
+fn media_registers_exist_only_on_their_bus_type() {
     let read = |board: &str, register: u32| {
         let bench = Bench::on(board, 3, 64);
         bench.msf.read_register(register, 0)

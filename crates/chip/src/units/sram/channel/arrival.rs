@@ -23,21 +23,21 @@ impl Channel {
         if command.op == CommandOp::SramRead && (1..=16).contains(&count) {
             let end = first + count;
             if end as usize <= self.memory.len() {
-                return self.read_comes(slot, first, end, fabric, leads);
+                return self.accept_read(slot, first, end, fabric, leads);
             }
         }
         let marks = OpTraits::of(command.op).marks;
         if marks.has(CommandFlags::ATOMIC) && (first as usize) < self.memory.len() {
-            return self.atomic_comes(slot, first, fabric, leads);
+            return self.accept_atomic(slot, first, fabric, leads);
         }
         if marks.has(CommandFlags::ENTRY) {
-            return self.entry_comes(slot, fabric, leads);
+            return self.accept_entry_command(slot, fabric, leads);
         }
-        self.other_comes(slot, fabric, leads);
+        self.accept_other(slot, fabric, leads);
     }
 
     #[inline(never)]
-    fn read_comes(
+    fn accept_read(
         &mut self,
         slot: CommandId,
         first: u32,
@@ -50,11 +50,11 @@ impl Channel {
             slot,
             marks: CommandFlags::READ,
         };
-        self.come::<true>(waiting, 0, fabric, leads);
+        self.accept::<true>(waiting, 0, fabric, leads);
     }
 
     #[inline(never)]
-    fn atomic_comes(&mut self, slot: CommandId, first: u32, fabric: &mut Fabric, leads: &Leads) {
+    fn accept_atomic(&mut self, slot: CommandId, first: u32, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
         let traits = OpTraits::of(command.op);
         let takes = traits.pulls == Pulls::Operand && command.immediate.is_none();
@@ -65,11 +65,11 @@ impl Channel {
                 .marks
                 .among(CommandFlags::PUSHES, CommandFlags::EXCHANGE),
         };
-        self.come::<false>(waiting, takes.into(), fabric, leads);
+        self.accept::<false>(waiting, takes.into(), fabric, leads);
     }
 
     #[inline(never)]
-    fn entry_comes(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
+    fn accept_entry_command(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
         let traits = OpTraits::of(command.op);
         let pulled = pulled_words(command, traits.pulls);
@@ -81,14 +81,14 @@ impl Channel {
         };
         // With devices attached, the entry alone does not decide it.
         if usize::from(entry) < self.entries.len() && self.devices.is_empty() {
-            self.come::<true>(waiting, pulled, fabric, leads);
+            self.accept::<true>(waiting, pulled, fabric, leads);
         } else {
-            self.come_outside(waiting, pulled, fabric, leads);
+            self.accept_outside(waiting, pulled, fabric, leads);
         }
     }
 
     #[inline(never)]
-    fn other_comes(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
+    fn accept_other(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
         let traits = OpTraits::of(command.op);
         let pulled = pulled_words(command, traits.pulls);
@@ -98,9 +98,9 @@ impl Channel {
             marks: traits.marks,
         };
         if self.has(waiting.concern) {
-            self.come::<false>(waiting, pulled, fabric, leads);
+            self.accept::<false>(waiting, pulled, fabric, leads);
         } else {
-            self.come_outside(waiting, pulled, fabric, leads);
+            self.accept_outside(waiting, pulled, fabric, leads);
         }
     }
 
@@ -108,7 +108,7 @@ impl Channel {
     /// left to do to start it, so the start is inlined; otherwise it is a separate call.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Most of it is decided at the call site.
-    fn come<const KNOWN: bool>(
+    fn accept<const KNOWN: bool>(
         &mut self,
         mut waiting: QueuedCommand,
         pulled: u8,
@@ -118,8 +118,8 @@ impl Channel {
         let now = fabric.now;
         let fifo = waiting.fifo();
         // The inlet is empty as long as no FIFO can be full.
-        if self.waiting.len() >= self.fifo_depth && self.has_to_stay(fifo) {
-            return self.stay(waiting, fabric, leads);
+        if self.waiting.len() >= self.fifo_depth && self.must_stay_in_inlet(fifo) {
+            return self.queue_held(waiting, fabric, leads);
         }
         if pulled != 0 {
             self.in_fifo[fifo] += 1;
@@ -144,7 +144,7 @@ impl Channel {
             if KNOWN {
                 return self.start(waiting, 0, fabric, leads);
             }
-            return self.start_apart(waiting, fabric, leads);
+            return self.start_outlined(waiting, fabric, leads);
         }
         self.in_fifo[fifo] += 1;
         if held_back {
@@ -153,13 +153,13 @@ impl Channel {
         }
         waiting.marks = waiting.marks.with(CommandFlags::NO_OLDER_CONFLICT, true);
         self.put(waiting, fabric);
-        self.turn_not_after(free, fabric);
+        self.schedule_turn_by(free, fabric);
     }
 
     /// Whether a command for a FIFO has to stay in the inlet: others are there, or the FIFO is
     /// full.
     #[inline(never)]
-    fn has_to_stay(&self, fifo: usize) -> bool {
+    fn must_stay_in_inlet(&self, fifo: usize) -> bool {
         let taken = self.in_fifo[0] + self.in_fifo[1];
         taken < self.waiting.len() || self.in_fifo[fifo] >= self.fifo_depth
     }
@@ -176,7 +176,7 @@ impl Channel {
     /// where there is nothing.
     #[cold]
     #[inline(never)]
-    fn come_outside(
+    fn accept_outside(
         &mut self,
         mut waiting: QueuedCommand,
         pulled: u8,
@@ -185,12 +185,12 @@ impl Channel {
     ) {
         let slot = waiting.slot;
         match self.check(&fabric.flight(slot).command) {
-            Ok(None) => self.come::<false>(waiting, pulled, fabric, leads),
+            Ok(None) => self.accept::<false>(waiting, pulled, fabric, leads),
             Ok(Some(window)) => {
                 waiting.concern = window.concern();
                 waiting.marks = waiting.marks.with(CommandFlags::WINDOW, true);
                 self.windows.push((slot, window));
-                self.stay(waiting, fabric, leads);
+                self.queue_held(waiting, fabric, leads);
             }
             Err((message, help)) => {
                 fabric.release(self.target());
@@ -212,7 +212,7 @@ impl Channel {
     /// Queues a command that stays in the inlet or is for a device.
     #[cold]
     #[inline(never)]
-    fn stay(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
+    fn queue_held(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
         self.put(waiting, fabric);
         self.take_now(fabric, leads);
         self.advance_from(self.waiting.len() - 1, fabric, leads);

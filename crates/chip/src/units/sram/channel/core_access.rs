@@ -41,7 +41,12 @@ impl Channel {
     }
 
     /// Updates the locks before the core writes longwords that may include some.
-    pub(crate) fn tell_locks_of_core(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) {
+    pub(crate) fn update_locks_for_core(
+        &mut self,
+        address: u32,
+        words: &[u32],
+        fabric: &mut Fabric,
+    ) {
         if self.locks.is_empty() {
             return;
         }

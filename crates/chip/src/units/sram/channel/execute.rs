@@ -44,17 +44,17 @@ impl Channel {
             _ => self.start_other(waiting, waited, fabric, leads),
         };
         if fabric.trace.is_open() {
-            self.tell(waiting.slot, waiting.marks, waiting.concern, fabric);
+            self.trace_execution(waiting.slot, waiting.marks, waiting.concern, fabric);
         }
         if done.is_err() {
-            self.is_beyond(waiting.slot, fabric);
+            self.fault_beyond_memory(waiting.slot, fabric);
         }
     }
 
     /// Raises the fault for a command that reached an address beyond the memory of the channel.
     #[cold]
     #[inline(never)]
-    fn is_beyond(&self, slot: CommandId, fabric: &mut Fabric) {
+    fn fault_beyond_memory(&self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let message = format!(
             "sram[{}] at address {:#x}: its descriptor, link or ring word is beyond the memory of channel {}, which ends at byte {:#x}",
@@ -72,7 +72,7 @@ impl Channel {
     /// Q-array entry.
     #[cold]
     #[inline(never)]
-    fn tell(
+    fn trace_execution(
         &self,
         slot: CommandId,
         marks: CommandFlags,
@@ -97,7 +97,7 @@ impl Channel {
                 && command.op == CommandOp::SramWrite
                 && command.byte_mask.trailing_zeros() >= 4;
             if !none {
-                self.tell_written(first, end - first, &command, fabric);
+                self.trace_written(first, end - first, &command, fabric);
             }
         }
         if let Some(entry) = concern.entry() {
@@ -111,27 +111,27 @@ impl Channel {
     }
 
     /// Reports to observers that a command writes longwords of the channel.
-    fn tell_written(&self, first: u32, words: u32, command: &BusCommand, fabric: &mut Fabric) {
+    fn trace_written(&self, first: u32, words: u32, command: &BusCommand, fabric: &mut Fabric) {
         let memory = MemoryName::Sram(self.number);
-        fabric.tell_written(memory, first * 4, words as usize, Writer::of(command));
+        fabric.trace_written(memory, first * 4, words as usize, Writer::of(command));
     }
 
     /// Reports to observers the longwords written by a command on a Q-array entry; `before` is the
     /// entry's previous state.
     #[cold]
     #[inline(never)]
-    fn tell_entry(&self, before: &QueueEntry, command: &BusCommand, fabric: &mut Fabric) {
+    fn trace_entry(&self, before: &QueueEntry, command: &BusCommand, fabric: &mut Fabric) {
         use CommandOp as Op;
         let after = &self.entries[entry_number(command.address) as usize];
         match command.op {
             Op::SramEnqueue => {
                 if let Some(link) = before.next_link() {
-                    self.tell_written(link, 1, command, fabric);
+                    self.trace_written(link, 1, command, fabric);
                 }
             }
             Op::SramPut | Op::SramJournal | Op::SramFastJournal => {
                 for place in before.appended(after) {
-                    self.tell_written(place, 1, command, fabric);
+                    self.trace_written(place, 1, command, fabric);
                 }
             }
             Op::SramWrQdesc | Op::SramWrQdescCount => {
@@ -139,7 +139,7 @@ impl Channel {
                 let fields = (first..).zip(after.descriptor());
                 let head = command.op == Op::SramWrQdesc;
                 for (place, _) in fields.filter(|it| it.1.is_some() && (head || it.0 > first)) {
-                    self.tell_written(place, 1, command, fabric);
+                    self.trace_written(place, 1, command, fabric);
                 }
             }
             _ => {}
@@ -261,7 +261,7 @@ impl Channel {
         let count = end - first;
         self.use_write(fabric.now, count, leads);
         if !self.locks.is_empty() {
-            self.tell_locks(slot, fabric);
+            self.update_locks(slot, fabric);
         }
         let flight = fabric.flight(slot);
         let data = &flight.data[..count as usize];
@@ -279,7 +279,7 @@ impl Channel {
     /// Updates the locks before a write changes longwords that may include some.
     #[cold]
     #[inline(never)]
-    fn tell_locks(&mut self, slot: CommandId, fabric: &mut Fabric) {
+    fn update_locks(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let flight = fabric.flight(slot);
         let (command, data) = (&flight.command.clone(), flight.data);
         let (first, count) = (longword(command.address), words(command));
@@ -375,7 +375,7 @@ impl Channel {
             _ => self.read_descriptor((slot, number), fabric, leads)?,
         }
         if let Some(before) = before {
-            self.tell_entry(&before, command, fabric);
+            self.trace_entry(&before, command, fabric);
         }
         Ok(())
     }

@@ -73,14 +73,14 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
         .into_iter()
         .filter_map(|(option, path)| Some(OutputOption::new(option, path.as_ref()?, &CAPTURE)));
     let stats = arguments.stats.iter();
-    let stats = stats.map(|path| OutputOption::new("--stats", path, &JSON).at_the_end());
+    let stats = stats.map(|path| OutputOption::new("--stats", path, &JSON).written_late());
     captures.chain(stats).collect()
 }
 
 /// Rejects outputs that would overwrite inputs, and those that cannot be written.
 fn check_outputs(arguments: &Arguments, inputs: &[destinations::Input]) -> Result<(), Problem> {
-    destinations::keep_apart(inputs, &outputs(arguments))?;
-    destinations::try_places(&outputs(arguments))
+    destinations::check_overwrites(inputs, &outputs(arguments))?;
+    destinations::check_writable(&outputs(arguments))
 }
 
 /// The host's calendar time at which simulated time begins, in seconds since 1970.

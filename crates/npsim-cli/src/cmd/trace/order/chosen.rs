@@ -17,7 +17,7 @@ pub enum ChosenFlow {
 
 impl ChosenFlow {
     /// Whether a flow is selected.
-    pub fn means(&self, flow: &FlowId) -> bool {
+    pub fn selects(&self, flow: &FlowId) -> bool {
         match self {
             Self::Number(number) => flow.number == *number,
             Self::Slot(first, distance) => {
@@ -73,12 +73,15 @@ mod tests {
 
     #[test]
     fn flows_are_chosen_by_number_slot_or_name() {
-        let means =
-            |text: &str, number| text.parse::<ChosenFlow>().expect(text).means(&flow(number));
-        assert!(means("12", 12) && !means("12", 1));
-        assert!(means("2/10", 2) && means("2/10", 32));
-        assert!(!means("12/10", 2) && !means("2/10", 30));
-        assert!(means("tcp", 0) && means("flow 3 ", 3) && !means("udp", 3));
+        let selects = |text: &str, number| {
+            text.parse::<ChosenFlow>()
+                .expect(text)
+                .selects(&flow(number))
+        };
+        assert!(selects("12", 12) && !selects("12", 1));
+        assert!(selects("2/10", 2) && selects("2/10", 32));
+        assert!(!selects("12/10", 2) && !selects("2/10", 30));
+        assert!(selects("tcp", 0) && selects("flow 3 ", 3) && !selects("udp", 3));
         for text in ["0/0", "99999999999", "1/99999999999"] {
             assert!(text.parse::<ChosenFlow>().is_err(), "{text}");
         }
