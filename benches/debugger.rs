@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use npsim::debug::timeline::{NoDebug, STRETCH, Setup, Timeline};
+use npsim::debug::timeline::{NoDebug, SNAPSHOT_INTERVAL, Setup, Timeline};
 use npsim::debug::{Debugger, Direction, Step};
 use npsim::engine::ENGINE;
 use npsim::simulation::{RunSettings, Simulation};
@@ -68,12 +68,12 @@ fn travel(_: &mut Criterion) {
     let stretch = {
         let mut at = last;
         let times = Times::of(|| {
-            at += STRETCH;
+            at += SNAPSHOT_INTERVAL;
             timeline.goto(at);
         });
         times.percentile(50)
     };
-    let end = last + STRETCH * TIMES as u64;
+    let end = last + SNAPSHOT_INTERVAL * TIMES as u64;
     let mut random = Random::new(1, 0);
     let jumps = Times::of(|| {
         timeline.goto(end - random.below(hertz / 1000));
@@ -81,7 +81,7 @@ fn travel(_: &mut Criterion) {
     });
     let (bytes, states) = timeline.memory();
     println!(
-        "debugger: a stretch of {STRETCH} cycles takes {:.1} ms; a jump costs at most {:.1} \
+        "debugger: a stretch of {SNAPSHOT_INTERVAL} cycles takes {:.1} ms; a jump costs at most {:.1} \
          stretches, half of them {:.1}; {states} states in {} MiB",
         stretch * 1e3,
         jumps.percentile(100) / stretch,
@@ -108,7 +108,7 @@ fn travel(_: &mut Criterion) {
     debugger.goto(millisecond);
     let thread = debugger.thread();
     let began = Instant::now();
-    let found = debugger.come_to(vec![(thread.me, 0)], thread, Direction::Back);
+    let found = debugger.run_to_words(vec![(thread.me, 0)], thread, Direction::Back);
     let took = began.elapsed().as_secs_f64();
     found.expect("the program began");
     let searched = millisecond - debugger.cycle();
@@ -116,7 +116,7 @@ fn travel(_: &mut Criterion) {
         "debugger: back to a breakpoint {searched} cycles ago takes {took:.2} s: {:.1} stretches, \
          of which it lies {} back",
         took / stretch,
-        searched / STRETCH
+        searched / SNAPSHOT_INTERVAL
     );
 }
 

@@ -83,7 +83,7 @@ pub fn check_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
         // Both panic for a position outside of the text or inside a character.
         let _ = sources.text(span);
         let _ = sources.line_column(span);
-        let _ = sources.presumed(span);
+        let _ = sources.presumed_location(span);
     }
 }
 

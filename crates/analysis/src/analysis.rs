@@ -41,7 +41,7 @@ pub struct Analysis {
     /// The texts of the files.
     pub texts: Vec<Rc<Text>>,
     /// The parts left out by conditions, outside of macros.
-    left_out: Vec<Span>,
+    inactive: Vec<Span>,
     /// The macros and names of each text, by its canonical path.
     pub definitions: BTreeMap<PathBuf, Rc<Definitions>>,
 }
@@ -98,7 +98,7 @@ impl Analysis {
             paths,
             texts,
             lines: preprocessed.lines,
-            left_out: preprocessed.left_out,
+            inactive: preprocessed.inactive,
             definitions,
         })
     }
@@ -169,9 +169,9 @@ impl Analysis {
 
     /// The parts left out by conditions in each inclusion of a file: a part counts as left out if
     /// all of them agree.
-    pub fn left_out(&self, path: &Path) -> Vec<BTreeSet<(u32, u32)>> {
+    pub fn inactive(&self, path: &Path) -> Vec<BTreeSet<(u32, u32)>> {
         let in_file = |file: FileId| {
-            let spans = self.left_out.iter().filter(|span| span.file == file);
+            let spans = self.inactive.iter().filter(|span| span.file == file);
             spans.map(|span| (span.lo, span.hi)).collect()
         };
         self.files(path).map(in_file).collect()

@@ -146,7 +146,7 @@ pub fn explain(
 
 /// The lines of a file that generated words in some program, in order.
 #[must_use]
-pub fn lines_with_words(programs: &[Program], file: &Path) -> Vec<u32> {
+pub fn lines_with_code(programs: &[Program], file: &Path) -> Vec<u32> {
     let mut lines: Vec<u32> = programs
         .iter()
         .flat_map(|program| {

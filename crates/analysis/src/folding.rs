@@ -37,7 +37,7 @@ impl Workspace {
                 }
                 None => role(&first.text),
             };
-            let Some(role @ (Role::Opens(block) | Role::Divides(block) | Role::Closes(block))) =
+            let Some(role @ (Role::Opens(block) | Role::Continues(block) | Role::Closes(block))) =
                 role
             else {
                 continue;

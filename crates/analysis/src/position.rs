@@ -51,7 +51,7 @@ impl LineIndex {
     /// The line of a byte, from 0, and the UTF-16 code units before it on that line, as editors
     /// count; a byte within a character counts as its first.
     #[must_use]
-    pub fn units_at(&self, offset: usize) -> (usize, usize) {
+    pub fn utf16_position(&self, offset: usize) -> (usize, usize) {
         let at = self.floor_char_boundary(offset.min(self.len()));
         let units = self[self.line_start(at)..at].encode_utf16().count();
         (self.line(at), units)

@@ -37,7 +37,7 @@ pub enum WordKind {
     /// An import variable.
     Import,
     /// A part that conditions leave out in every program.
-    LeftOut,
+    Inactive,
 }
 
 /// A word with a meaning.
@@ -82,7 +82,7 @@ impl Workspace {
     #[must_use]
     pub fn words(&self, path: &Path) -> Option<Vec<Word>> {
         let text = self.documents.text(path)?;
-        let left_out = self.left_out(path);
+        let inactive = self.inactive(path);
         let symbols = symbols(self, path);
         let definitions = self.definitions(path, &text);
         let every = definitions.iter().map(|(_, found)| found);
@@ -112,15 +112,15 @@ impl Workspace {
             let first = split_labels(&line.tokens).1.first().map(|it| it.span);
             for token in line.directive.iter().chain(&line.tokens) {
                 let place = token.span.lo as usize..token.span.hi as usize;
-                let before = left_out.partition_point(|it| it.start <= place.start);
-                let around = before.checked_sub(1).map(|at| &left_out[at]);
+                let before = inactive.partition_point(|it| it.start <= place.start);
+                let around = before.checked_sub(1).map(|at| &inactive[at]);
                 let out = around.is_some_and(|it| place.end <= it.end);
                 let is_directive =
                     { line.directive.as_ref() }.is_some_and(|it| it.span == token.span);
                 let known = symbols.get(&place.start).filter(|_| !out && !is_directive);
                 let (declares, shared) = known.map_or((false, false), |it| (it.1, it.2));
                 let kind = if out {
-                    WordKind::LeftOut
+                    WordKind::Inactive
                 } else if is_directive {
                     WordKind::Directive
                 } else if let Some((kind, ..)) = known {

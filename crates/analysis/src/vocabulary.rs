@@ -2,7 +2,9 @@
 //! functions and optional tokens, from the assembler's tables. The editor support and its grammars
 //! are generated from them.
 
-use npsim_asm::directives::{DirectiveName, GENERAL, PreprocessorDirective, StructuredDirective};
+use npsim_asm::directives::{
+    DirectiveName, PreprocessorDirective, StructuredDirective, UNSTRUCTURED,
+};
 use npsim_asm::vocabulary::{ConditionFunction, Function, OPTIONAL_TOKENS};
 
 pub use npsim_asm::directives::SPELLINGS;
@@ -21,7 +23,7 @@ pub const OPTIONS: &[Word] = OPTIONAL_TOKENS;
 
 /// Directives of the assembler.
 pub fn directives() -> impl Iterator<Item = &'static Word> {
-    GENERAL.into_iter().flatten().chain(STRUCTURED)
+    UNSTRUCTURED.into_iter().flatten().chain(STRUCTURED)
 }
 
 /// All words.
@@ -53,7 +55,7 @@ pub fn pages() -> Vec<(String, String)> {
         (title.to_owned(), head + &rows.concat())
     };
     vec![
-        page("Directives", &GENERAL),
+        page("Directives", &UNSTRUCTURED),
         page("Structured assembly", &[STRUCTURED, CONDITIONS]),
         page("Optional tokens", &[OPTIONS]),
         page("Preprocessor", &[PREPROCESSOR]),

@@ -191,7 +191,7 @@ impl Workspace {
     }
 
     /// Whether anything was updated since the last call.
-    pub fn take_changed(&mut self) -> bool {
+    pub fn take_changed_flag(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
 
@@ -320,10 +320,10 @@ impl Workspace {
 
     /// The parts of a text that conditions leave out in every program that contains it, in order.
     #[must_use]
-    pub(crate) fn left_out(&self, path: &Path) -> Vec<Range<usize>> {
+    pub(crate) fn inactive(&self, path: &Path) -> Vec<Range<usize>> {
         let mut all = self
             .analyses_of(path)
-            .flat_map(|analysis| analysis.left_out(path));
+            .flat_map(|analysis| analysis.inactive(path));
         let first = all.next().unwrap_or_default();
         let everywhere = all.fold(first, |both, it| both.intersection(&it).copied().collect());
         let range = |(lo, hi): (u32, u32)| lo as usize..hi as usize;

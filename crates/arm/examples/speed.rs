@@ -92,7 +92,7 @@ fn measure(name: &str, program: &[u32]) {
         // In portions, as a simulator does.
         for _ in 0..20_000 {
             let (_, end) = cpu.run(&mut memory, 2_000);
-            assert_eq!(end, RunEnd::Spent);
+            assert_eq!(end, RunEnd::CyclesSpent);
         }
         best = best.min((seconds(begun) - before) / cpu.instructions() as f64);
         figures = (cpu.instructions(), cpu.cycles());

@@ -134,11 +134,11 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunEnd<R> {
     /// The cycles are spent; the last instruction may have exceeded them.
-    Spent,
+    CyclesSpent,
     /// The bus requested it ([`Bus::ends_run`](crate::Bus::ends_run)).
     Bus,
     /// The bus refused an access of the instruction at PC, which has had no effect.
-    Refused(R),
+    AccessRefused(R),
     /// The last instruction caused an event.
     Event(Event),
 }

@@ -93,7 +93,7 @@ impl Cpu {
         let ended = match (ended, self.event.take()) {
             (_, Some(event)) => RunEnd::Event(event),
             (Some(ended), None) => ended,
-            (None, None) => RunEnd::Spent,
+            (None, None) => RunEnd::CyclesSpent,
         };
         (spent, ended)
     }
@@ -114,10 +114,10 @@ impl Cpu {
                     }
                 }
                 Ok(Outcome::Status) => return None,
-                Err(refusal) => return Some(RunEnd::Refused(refusal)),
+                Err(refusal) => return Some(RunEnd::AccessRefused(refusal)),
             }
         }
-        Some(RunEnd::Spent)
+        Some(RunEnd::CyclesSpent)
     }
 
     /// Keeps decoded code, unless the program discarded it.

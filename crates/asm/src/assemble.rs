@@ -382,7 +382,7 @@ fn origins(image: &mut Image, placed: &AllocatedProgram, sources: &SourceMap) {
         .map(|file| file.path.clone())
         .collect();
     let mut origin = |span: Span, expansion: ExpansionId| {
-        let (path, line, column) = sources.presumed(span);
+        let (path, line, column) = sources.presumed_location(span);
         let known = image.files.iter().position(|file| file == path);
         let file = known.unwrap_or_else(|| {
             image.files.push(path.to_owned());

@@ -6,7 +6,7 @@
 use crate::vocabulary::{Word, words};
 
 use Block::{Condition, Loop, Macro, PreprocessorCondition, PreprocessorLoop, Repeat, Scope};
-use Role::{Closes, Declares, Divides, Opens, Stands};
+use Role::{Closes, Continues, Declares, Opens, Plain};
 
 /// The kind of block that a directive opens or closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +43,13 @@ pub enum Role {
     /// The directive opens a block.
     Opens(Block),
     /// The directive ends one part of a block and begins the next.
-    Divides(Block),
+    Continues(Block),
     /// The directive closes a block.
     Closes(Block),
     /// The directive declares something or applies to the whole program.
     Declares,
     /// The directive is an ordinary statement.
-    Stands,
+    Plain,
 }
 
 words! {
@@ -226,7 +226,7 @@ pub enum DirectiveName {
 }
 
 /// The tables of all directives in [`DirectiveName`] except those of structured assembly.
-pub const GENERAL: [&[Word]; 5] = [
+pub const UNSTRUCTURED: [&[Word]; 5] = [
     ScopeDirective::WORDS,
     DeclarationDirective::WORDS,
     HintDirective::WORDS,
@@ -280,15 +280,15 @@ const COMMON_MISTAKES: &[(&str, StructuredDirective)] = &[
 
 /// Returns the structured directive that a mistaken word stands for.
 #[must_use]
-pub fn meant(word: &str) -> Option<StructuredDirective> {
+pub fn intended_directive(word: &str) -> Option<StructuredDirective> {
     let mut mistakes = COMMON_MISTAKES.iter();
     let found = mistakes.find(|(wrong, _)| wrong.eq_ignore_ascii_case(word));
-    found.map(|(_, meant)| *meant)
+    found.map(|(_, intended_directive)| *intended_directive)
 }
 
 /// Returns all directives in all their spellings.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-    let tables = GENERAL.into_iter().chain([StructuredDirective::WORDS]);
+    let tables = UNSTRUCTURED.into_iter().chain([StructuredDirective::WORDS]);
     let spellings = SPELLINGS.iter().map(|(spelling, _)| *spelling);
     tables.flatten().map(|word| word.name).chain(spellings)
 }
@@ -346,7 +346,7 @@ impl DirectiveName {
             Self::Scope(ScopeDirective::Begin | ScopeDirective::Local) => Opens(Scope),
             Self::Scope(ScopeDirective::End | ScopeDirective::Endlocal) => Closes(Scope),
             Self::Declaration(_) | Self::Rewrite(RewriteDirective::OperandSynonym) => Declares,
-            Self::Hint(_) | Self::Rewrite(RewriteDirective::Word) => Stands,
+            Self::Hint(_) | Self::Rewrite(RewriteDirective::Word) => Plain,
             Self::Program(directive) => match directive {
                 Program::XferOrder
                 | Program::XferOrderRd
@@ -361,7 +361,7 @@ impl DirectiveName {
                 | Program::InitCtx => Declares,
                 Program::Subroutine => Opens(Block::Subroutine),
                 Program::Endsub => Closes(Block::Subroutine),
-                Program::Assert => Stands,
+                Program::Assert => Plain,
             },
             Self::Structured(directive) => directive.role(),
         }
@@ -374,13 +374,13 @@ impl StructuredDirective {
     pub const fn role(self) -> Role {
         match self {
             Self::If | Self::IfUnsigned => Opens(Condition),
-            Self::Elif | Self::ElifUnsigned | Self::Else => Divides(Condition),
+            Self::Elif | Self::ElifUnsigned | Self::Else => Continues(Condition),
             Self::Endif => Closes(Condition),
             Self::While | Self::WhileUnsigned => Opens(Loop),
             Self::Endw => Closes(Loop),
             Self::Repeat => Opens(Repeat),
             Self::Until | Self::UntilUnsigned => Closes(Repeat),
-            Self::Break | Self::Continue => Stands,
+            Self::Break | Self::Continue => Plain,
         }
     }
 
@@ -414,7 +414,7 @@ impl PreprocessorDirective {
     pub const fn role(self) -> Role {
         match self {
             Self::If | Self::Ifdef | Self::Ifndef => Opens(PreprocessorCondition),
-            Self::Elif | Self::Else => Divides(PreprocessorCondition),
+            Self::Elif | Self::Else => Continues(PreprocessorCondition),
             Self::Endif => Closes(PreprocessorCondition),
             Self::Macro => Opens(Macro),
             Self::Endm => Closes(Macro),
@@ -430,7 +430,7 @@ impl PreprocessorDirective {
             | Self::Warn
             | Self::Info
             | Self::Pragma
-            | Self::Line => Stands,
+            | Self::Line => Plain,
         }
     }
 
@@ -440,7 +440,7 @@ impl PreprocessorDirective {
         matches!(
             self.role(),
             Opens(PreprocessorCondition)
-                | Divides(PreprocessorCondition)
+                | Continues(PreprocessorCondition)
                 | Closes(PreprocessorCondition)
         )
     }
@@ -457,7 +457,7 @@ impl PreprocessorDirective {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, DirectiveName, Role, meant, names, role};
+    use super::{Block, DirectiveName, Role, intended_directive, names, role};
 
     #[test]
     fn every_spelling_has_the_role_of_its_directive() {
@@ -467,7 +467,7 @@ mod tests {
         }
         assert_eq!(
             role(".elif_unlikely"),
-            Some(Role::Divides(Block::Condition))
+            Some(Role::Continues(Block::Condition))
         );
         assert_eq!(role(".until_unsigned"), Some(Role::Closes(Block::Repeat)));
         assert_eq!(role(".import"), Some(Role::Declares));
@@ -484,7 +484,7 @@ mod tests {
                 DirectiveName::parse(&name.to_ascii_uppercase()).expect("a directive");
             assert_eq!(spelling, name);
             assert_eq!(names().filter(|other| *other == name).count(), 1, "{name}");
-            assert_eq!(meant(name), None, "{name}");
+            assert_eq!(intended_directive(name), None, "{name}");
         }
     }
 }

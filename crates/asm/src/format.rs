@@ -15,7 +15,7 @@ use crate::front::lexer::{Interner, lex};
 use crate::source::FileId;
 
 use comments::align;
-pub use form::mistake;
+pub use form::syntax_error;
 use indent::Indentation;
 use physical::{LinePart, physical_lines};
 use spacing::spaced;

@@ -393,7 +393,7 @@ pub fn declared_names(arguments: &[Token]) -> Vec<Range<usize>> {
     let mut names: Vec<Range<usize>> = Vec::new();
     let mut nesting = Nesting::default();
     for (at, token) in arguments.iter().enumerate().skip(first_name(arguments)) {
-        let met = nesting.meet(token);
+        let met = nesting.process(token);
         if nesting.depth == 0 && token.kind == TokenKind::Ident {
             names.push(at..at + 1);
         } else if (nesting.depth > 0 || met == Some(NestingEvent::Closed))

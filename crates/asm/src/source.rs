@@ -61,7 +61,7 @@ struct LineMark {
     /// First physical line (from 1) that the mark applies to.
     physical: u32,
     /// The number that this line is shown with.
-    presumed: u32,
+    presumed_location: u32,
     /// The path to show instead of the file's own.
     path: Option<String>,
 }
@@ -178,7 +178,7 @@ impl SourceMap {
             at,
             LineMark {
                 physical: physical + 1,
-                presumed: line,
+                presumed_location: line,
                 path,
             },
         );
@@ -187,14 +187,14 @@ impl SourceMap {
     /// Returns path, line and column (both from 1) of a span's start, as
     /// `#line` directives want them shown.
     #[must_use]
-    pub fn presumed(&self, span: Span) -> (&str, u32, u32) {
+    pub fn presumed_location(&self, span: Span) -> (&str, u32, u32) {
         let (line, column) = self.line_column(span);
         let file = self.file(span.file);
         let after = file.line_marks.partition_point(|m| m.physical <= line);
         match after.checked_sub(1).map(|i| &file.line_marks[i]) {
             Some(mark) => (
                 mark.path.as_deref().unwrap_or(&file.path),
-                mark.presumed.saturating_add(line - mark.physical),
+                mark.presumed_location.saturating_add(line - mark.physical),
                 column,
             ),
             None => (&file.path, line, column),

@@ -219,7 +219,7 @@ impl Chip {
     /// The cycle up to which the chip's counts are complete: the pause, if the run paused, which
     /// can be later than the last event before it.
     #[must_use]
-    pub fn counted_to(&self) -> Cycle {
+    pub fn counts_complete_until(&self) -> Cycle {
         self.fabric
             .now
             .max(self.paused.min(self.fabric.events.next_time()))
@@ -268,9 +268,9 @@ impl Chip {
     /// Returns an error if the change's cycle has passed, the chip takes no changes while it runs,
     /// or the change conflicts with the others; the chip is then unchanged.
     pub fn append_route_change(&mut self, change: RouteChange) -> Result<(), ChangeError> {
-        let (at, now) = (change.at, self.counted_to());
+        let (at, now) = (change.at, self.counts_complete_until());
         if at < now {
-            return Err(ChangeError::Over { at, now });
+            return Err(ChangeError::TooLate { at, now });
         }
         self.gpp.append_route_change(change, &mut self.fabric)
     }

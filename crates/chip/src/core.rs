@@ -226,7 +226,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     }
 
     /// Hands IN registers over to a unit that will push to them without a command.
-    fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8);
+    fn claim_in_registers(&mut self, kind: TransferKind, register: u8, words: u8);
 
     /// Declares, from the start on, the transfer registers that others may access without a command
     /// of this core. A core that executes ahead of the chip waits for the chip to catch up before

@@ -50,7 +50,7 @@ use crate::kernel::observer::Observer;
 use crate::kernel::port_io::PortIo;
 use crate::kernel::recurring_state::RecurringState;
 use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
-use crate::kernel::trace_event::{Kinds, TraceEvent};
+use crate::kernel::trace_event::{EventKinds, TraceEvent};
 use crate::units::Units;
 use crate::units::msf::clock::gcd;
 use npsim_profile::{Parameter, Profile};
@@ -102,7 +102,9 @@ impl EventReplay<'_> {
     /// Stores the observer's numbers in one of the three states.
     fn note(&mut self, which: usize, at: Cycle) {
         let state = &mut self.states[which];
-        self.has_numbers = self.observer.recur(at, &mut RecurringState::write(state));
+        self.has_numbers = self
+            .observer
+            .visit_state(at, &mut RecurringState::write(state));
     }
 
     /// The last two of the observer's three states, if its numbers recur with the period.
@@ -129,7 +131,7 @@ impl EventReplay<'_> {
 }
 
 impl Observer for EventReplay<'_> {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.observer.wants()
     }
 
@@ -163,7 +165,7 @@ impl Chip {
 
     /// The cycle before which the chip only repeats its period, unless a frame arrives, so that no
     /// frame leaves before it. It is known if time was skipped since the last call; otherwise 0.
-    pub fn take_silence(&mut self) -> Cycle {
+    pub fn take_quiet_until(&mut self) -> Cycle {
         std::mem::take(&mut self.skip_policy.silent)
     }
 
@@ -422,7 +424,9 @@ impl Chip {
             Some(observed) => {
                 let mut next = std::mem::take(&mut self.skip_policy.next);
                 observed.after(periods, &mut next);
-                replay.observer.recur(at, &mut RecurringState::set(&next));
+                replay
+                    .observer
+                    .visit_state(at, &mut RecurringState::set(&next));
                 self.skip_policy.next = next;
             }
             None if replay.log.is_empty() => {}

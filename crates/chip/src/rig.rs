@@ -18,7 +18,7 @@ use crate::kernel::event::Event;
 use crate::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use crate::kernel::sideband::{InterruptLine, Interrupts, TransferRegisters};
 use crate::units::msf::MediaSetup;
-use crate::units::{Outside, Units};
+use crate::units::{UnitSurroundings, Units};
 use npsim_profile::Profile;
 
 /// The signal number used by rig commands.
@@ -112,7 +112,7 @@ impl Rig {
 
     /// Issues a command on an idle chip with `data` in its OUT registers and runs until all is
     /// quiet. Returns the notices.
-    pub fn go(&mut self, command: BusCommand, data: &[u32]) -> Vec<Notice> {
+    pub fn run_command(&mut self, command: BusCommand, data: &[u32]) -> Vec<Notice> {
         self.run();
         let start = (self.fabric.now + 1000).next_multiple_of(2);
         self.out[command.transfer_me as usize][command.transfer_kind as usize]
@@ -130,7 +130,10 @@ impl Rig {
 
     /// Returns the data that a command pushes on an idle chip.
     pub fn fetch(&mut self, command: BusCommand, data: &[u32]) -> Vec<u32> {
-        self.go(command, data).pop().expect("a notice").data
+        self.run_command(command, data)
+            .pop()
+            .expect("a notice")
+            .data
     }
 
     /// Lets microengines issue their work from now on.
@@ -160,7 +163,7 @@ impl Rig {
             Event::CommandBus(cluster) => fabric.command_bus(cluster),
             Event::Arrive(slot) => self.units.arrive(slot, fabric),
             Event::Ready(slot) => {
-                let outside = Outside {
+                let outside = UnitSurroundings {
                     registers: &mut Absent,
                     core: &mut Absent,
                 };

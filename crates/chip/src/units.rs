@@ -23,7 +23,7 @@ use crate::kernel::sideband::{Interrupts, TransferRegisters};
 use crate::kernel::target::{CommandTarget, Inlets};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
-use cap::{BehindProxy, Cap};
+use cap::{Cap, ProxyTargets};
 use dram::Dram;
 use hash::Hash;
 use msf::{MediaSetup, Msf};
@@ -32,7 +32,7 @@ use scratch::Scratch;
 use sram::Sram;
 
 /// The parts of the chip that units reach besides each other.
-pub struct Outside<'a> {
+pub struct UnitSurroundings<'a> {
     /// The microengines' registers.
     pub registers: &'a mut dyn TransferRegisters,
     /// The general-purpose core.
@@ -102,7 +102,7 @@ macro_rules! units {
 
             /// Lets a command take effect.
             #[inline]
-            pub(crate) fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, $outside: Outside<'_>) {
+            pub(crate) fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, $outside: UnitSurroundings<'_>) {
                 let Self { $($field,)+ } = self;
                 match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => $field.ready(slot, fabric, $beside),)+
@@ -209,7 +209,7 @@ units! { |profile, media, outside|
     /// Media interface.
     msf: Msf = Msf::new(profile, media), serves Msf, beside outside.registers;
     /// Chip-wide CSRs and the PCI mailbox.
-    cap: Cap = Cap::new(profile), serves Cap Pci, beside BehindProxy {
+    cap: Cap = Cap::new(profile), serves Cap Pci, beside ProxyTargets {
         banks: [scratch, hash],
         core: outside.core,
     };

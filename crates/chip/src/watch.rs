@@ -9,7 +9,7 @@ use crate::Cycle;
 use crate::chip::Chip;
 use crate::kernel::observer::{Batch, NoObserver, Observer};
 use crate::kernel::recurring_state::RecurringState;
-use crate::kernel::trace_event::{Kinds, TraceEvent};
+use crate::kernel::trace_event::{EventKinds, TraceEvent};
 
 /// Samples a chip without affecting the run. By default, no sample is ever due.
 pub trait Sampler {
@@ -74,8 +74,8 @@ impl<'a> Watchers<'a> {
 }
 
 impl Observer for Watchers<'_> {
-    fn wants(&self) -> Kinds {
-        let none = Kinds::NONE;
+    fn wants(&self) -> EventKinds {
+        let none = EventKinds::NONE;
         self.0.iter().fold(none, |all, one| all.and(one.wants()))
     }
 
@@ -89,13 +89,13 @@ impl Observer for Watchers<'_> {
         self.0.iter().any(Observer::needs_order)
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.0.iter_mut().all(|it| it.recur(at, state))
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.0.iter_mut().all(|it| it.visit_state(at, state))
     }
 
-    fn see_all(&mut self, events: &Batch<'_>) {
+    fn see_batch(&mut self, events: &Batch<'_>) {
         for watcher in &mut self.0 {
-            watcher.see_all(events);
+            watcher.see_batch(events);
         }
     }
 }

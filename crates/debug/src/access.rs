@@ -13,7 +13,7 @@ pub enum Author {
     /// A command or a task of the core.
     Chip(Writer),
     /// The debugger itself, at the user's request.
-    Hand,
+    UserRequest,
 }
 
 impl Author {
@@ -24,7 +24,7 @@ impl Author {
             Self::Chip(Writer::Command {
                 me, context, pc, ..
             }) => Some(CodePoint { me, context, pc }),
-            Self::Chip(Writer::Task(_)) | Self::Hand => None,
+            Self::Chip(Writer::Task(_)) | Self::UserRequest => None,
         }
     }
 }

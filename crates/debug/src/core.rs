@@ -26,7 +26,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
 use npsim_xscale::map::{self, Target};
-use npsim_xscale::{LineRow, Pass, Place, Probe, Processor, Setup};
+use npsim_xscale::{LineRow, Place, Probe, ProbeHit, Processor, Setup};
 
 use crate::error::DebugError;
 use crate::source::SourceFrame;
@@ -44,28 +44,28 @@ pub(crate) fn next_instruction(chip: &Chip) -> Option<u64> {
 }
 
 /// Makes the core look for something from here on.
-pub(crate) fn look_for(chip: &mut Chip, probe: Probe) {
+pub(crate) fn set_probe(chip: &mut Chip, probe: Probe) {
     if let Some(processor) = chip.gpp_mut().task_mut::<Processor>() {
-        processor.look_for(probe);
+        processor.set_probe(probe);
     }
 }
 
 /// The first thing that the core found.
-pub(crate) fn first_pass(chip: &Chip) -> Option<Pass> {
+pub(crate) fn first_pass(chip: &Chip) -> Option<ProbeHit> {
     let processor = chip.gpp().task::<Processor>()?;
-    processor.probe().passes.first().copied()
+    processor.probe().probe_hits.first().copied()
 }
 
 /// What the core found before a cycle; it stops looking.
-pub(crate) fn passes(chip: &mut Chip, end: Cycle) -> Vec<Pass> {
+pub(crate) fn probe_hits(chip: &mut Chip, end: Cycle) -> Vec<ProbeHit> {
     let Some(processor) = chip.gpp_mut().task_mut::<Processor>() else {
         return Vec::new();
     };
-    let mut probe = processor.look_for(Probe::default());
+    let mut probe = processor.set_probe(Probe::default());
     if let Some(view) = CoreView::of(chip) {
-        probe.looked_at(end, view.cpu(), |address| view.word(address));
+        probe.note_poll(end, view.cpu(), |address| view.word(address));
     }
-    probe.passes
+    probe.probe_hits
 }
 
 /// Whether a check finds errors of the core's program.
@@ -122,7 +122,7 @@ impl<'c> CoreView<'c> {
 
     /// Whether the byte at a multiple of 4 is bits 31-24 of its longword.
     #[must_use]
-    pub fn is_big(&self) -> bool {
+    pub fn is_big_endian(&self) -> bool {
         self.setup.program.order == ByteOrder::Big
     }
 
@@ -193,7 +193,7 @@ impl<'c> CoreView<'c> {
         let units = self.chip.units();
         match map::target(address) {
             Target::Dram => units.dram.read_word(address & !3),
-            Target::Memory(place, _) => place.look(&units.scratch, &units.sram),
+            Target::Memory(place, _) => place.peek_word(&units.scratch, &units.sram),
             _ => None,
         }
     }
@@ -202,7 +202,7 @@ impl<'c> CoreView<'c> {
     pub fn bytes(&self, address: u32) -> impl Iterator<Item = u8> + '_ {
         (address..=u32::MAX).map_while(move |address| {
             let at = address % 4;
-            let lane = if self.is_big() { 3 - at } else { at };
+            let lane = if self.is_big_endian() { 3 - at } else { at };
             Some((self.word(address)? >> (8 * lane)) as u8)
         })
     }
@@ -215,7 +215,7 @@ impl<'c> CoreView<'c> {
         let addresses = (0..count).map(|n| first.wrapping_add(n * size));
         let lines = addresses.map_while(|address| {
             let word = self.word(address)?;
-            let high = (address & 2 == 0) == self.is_big();
+            let high = (address & 2 == 0) == self.is_big_endian();
             let instruction = match (thumb, high) {
                 (false, _) => decode_arm(word),
                 (true, true) => decode_thumb((word >> 16) as u16),
@@ -257,7 +257,7 @@ impl<'c> CoreView<'c> {
     /// Whether a text names a function of the program or a line of one of its files, rather than a
     /// place in microcode.
     #[must_use]
-    pub fn knows(&self, text: &str) -> bool {
+    pub fn is_core_location(&self, text: &str) -> bool {
         let program = &self.setup.program;
         let file = text.rsplit_once(':').map(|it| it.0);
         program.address_of(text).is_some()

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use npsim_arm::status::T;
 use npsim_chip::chip::Chip;
-use npsim_xscale::{Frame, LineRow, Noted, Pass, Probe, Setup};
+use npsim_xscale::{Frame, LineRow, Probe, ProbeEvent, ProbeHit, Setup};
 
 use crate::core::CoreView;
 use crate::search::{Candidate, Condition, STEP};
@@ -161,8 +161,8 @@ impl Condition for CoreLines {
         })
     }
 
-    fn pass(&mut self, pass: &Pass, candidates: &mut Vec<Candidate>) {
-        let Noted::Instruction(address) = pass.what else {
+    fn pass(&mut self, pass: &ProbeHit, candidates: &mut Vec<Candidate>) {
+        let ProbeEvent::Instruction(address) = pass.what else {
             return;
         };
         let made = ExecutedInstruction {

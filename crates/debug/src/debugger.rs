@@ -88,7 +88,7 @@ struct Selection {
 }
 
 /// Words as microengine and address, and the file and line that they belong to.
-pub type WordsOfLine = (Vec<(u8, u16)>, String, u32);
+pub type LineWords = (Vec<(u8, u16)>, String, u32);
 
 /// Maximum number of steps that can be reversed one by one.
 const MOST_COMPLETED_STEPS: usize = 100_000;
@@ -156,13 +156,13 @@ impl Debugger {
 
     /// Makes long searches interruptible: `asked` is called between stretches of a search with the
     /// cycle that it has reached.
-    pub fn ask(&mut self, asked: impl FnMut(Cycle) -> bool + Send + 'static) {
+    pub fn poll_interrupt(&mut self, asked: impl FnMut(Cycle) -> bool + Send + 'static) {
         self.stop = Some(InterruptCheck(Box::new(asked)));
     }
 
     /// Removes the command `quit` from the console: if the console is part of a page, there is
     /// nothing to quit.
-    pub const fn cannot_end(&mut self) {
+    pub const fn hide_quit(&mut self) {
         self.ends = false;
     }
 
@@ -331,7 +331,7 @@ impl Debugger {
 
     /// Whether macros at the position of the selected context are closed.
     #[must_use]
-    pub fn has_closed(&self) -> bool {
+    pub fn has_closed_macros(&self) -> bool {
         let thread = self.look.thread;
         let image = self.image(thread.me);
         image.is_some_and(|image| source::depth(image, self.pc(thread)) > self.look.level)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_observe::lanes::{ContextLanes, ContextRecorder};
 use serde::Serialize;
@@ -64,12 +64,12 @@ impl History {
     pub fn of(debugger: &Debugger, from: Cycle) -> Self {
         let until = debugger.cycle();
         let recorder = debugger.timeline().replay(from, |chip| HistoryRecorder {
-            lanes: ContextRecorder::remembering(chip, until.saturating_sub(from)),
+            lanes: ContextRecorder::with_history(chip, until.saturating_sub(from)),
             packets: BTreeMap::new(),
             until,
         });
         Self {
-            lanes: recorder.lanes.picture(from, until),
+            lanes: recorder.lanes.snapshot(from, until),
             packets: recorder.packets,
         }
     }
@@ -87,8 +87,8 @@ impl HistoryRecorder {
 impl Sampler for HistoryRecorder {}
 
 impl Observer for HistoryRecorder {
-    fn wants(&self) -> Kinds {
-        let packets = Kinds::of(&[
+    fn wants(&self) -> EventKinds {
+        let packets = EventKinds::of(&[
             TraceEventKind::Arrives,
             TraceEventKind::Departed,
             TraceEventKind::Dropped,

@@ -8,13 +8,13 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_session::node::Node;
-use npsim_xscale::{Pass, Probe};
+use npsim_xscale::{Probe, ProbeHit};
 
 use crate::core;
-use crate::timeline::{STRETCH, TimePoint, Timeline};
+use crate::timeline::{SNAPSHOT_INTERVAL, TimePoint, Timeline};
 
 /// The mark of candidates that end a step.
 pub(crate) const STEP: usize = usize::MAX;
@@ -67,8 +67,8 @@ pub struct Candidate {
 /// A search condition.
 pub trait Condition {
     /// The kinds of events that lead to candidates.
-    fn wants(&self) -> Kinds {
-        Kinds::NONE
+    fn wants(&self) -> EventKinds {
+        EventKinds::NONE
     }
 
     /// Handles an event at a cycle.
@@ -83,12 +83,12 @@ pub trait Condition {
     }
 
     /// Handles something that the core [looked for](Self::probes) and found.
-    fn pass(&mut self, pass: &Pass, candidates: &mut Vec<Candidate>) {
+    fn pass(&mut self, pass: &ProbeHit, candidates: &mut Vec<Candidate>) {
         let _ = (pass, candidates);
     }
 
     /// Whether it examines the chip after each cycle in which something happens.
-    fn looks(&self) -> bool {
+    fn examines_chip(&self) -> bool {
         false
     }
 
@@ -136,7 +136,7 @@ struct Spotter<'c, C: ?Sized> {
 }
 
 impl<C: Condition + ?Sized> Observer for Spotter<'_, C> {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.condition.wants()
     }
 
@@ -232,7 +232,7 @@ impl Timeline {
                 return SearchResult::Nothing;
             };
             let mut start = self.snapshot_before(before);
-            if to - start > 2 * STRETCH {
+            if to - start > 2 * SNAPSHOT_INTERVAL {
                 // New snapshots are taken on the way.
                 self.goto(before);
                 start = self.snapshot_before(before);
@@ -271,13 +271,13 @@ impl Timeline {
         {
             let before = live.handled() - 1;
             let start = self.snapshot_before(before);
-            if before - start > 2 * STRETCH {
+            if before - start > 2 * SNAPSHOT_INTERVAL {
                 // New snapshots are taken on the way.
                 self.goto(before);
             }
             live = self.fork_before(self.snapshot_before(before));
         }
-        core::look_for(
+        core::set_probe(
             live.chip_mut(),
             Probe {
                 numbers: number..number + 1,
@@ -304,8 +304,8 @@ impl Timeline {
                 self.goto(Cycle::MAX);
                 return SearchResult::Nothing;
             }
-            length = (length * 2).min(STRETCH);
-            if length == STRETCH && stop(live.handled()) {
+            length = (length * 2).min(SNAPSHOT_INTERVAL);
+            if length == SNAPSHOT_INTERVAL && stop(live.handled()) {
                 self.goto(live.handled());
                 return SearchResult::Interrupted;
             }
@@ -322,22 +322,22 @@ impl Timeline {
         within: &dyn Fn(TimePoint) -> bool,
     ) -> (Option<Vec<Candidate>>, Node) {
         let (start, to) = (live.handled(), stretch.to);
-        let looks = condition.looks();
+        let examines_chip = condition.examines_chip();
         let probe = condition.probes(live.chip());
         if let Some(probe) = probe {
             let probe = Probe {
                 numbers: 0..u64::MAX,
                 backward: stretch.direction == Direction::Back,
-                looked: start,
+                last_examined: start,
                 ..probe
             };
-            core::look_for(live.chip_mut(), probe);
+            core::set_probe(live.chip_mut(), probe);
         }
         let mut spotter = Spotter {
             condition,
             candidates: Vec::new(),
         };
-        if looks {
+        if examines_chip {
             let Spotter {
                 condition,
                 candidates,
@@ -346,7 +346,7 @@ impl Timeline {
         }
         let mut goes_on = true;
         while goes_on && live.handled() < to {
-            let next = if looks {
+            let next = if examines_chip {
                 // The state is constant up to the next event.
                 let event = live.chip().next_event().max(live.handled());
                 event.saturating_add(1).min(to)
@@ -354,7 +354,7 @@ impl Timeline {
                 to
             };
             goes_on = live.run_exactly(next, &mut spotter);
-            if looks {
+            if examines_chip {
                 let Spotter {
                     condition,
                     candidates,
@@ -369,7 +369,7 @@ impl Timeline {
         let end = TimePoint::before(live.handled());
         // Instructions that a microengine was to execute after the end are not part of the run.
         candidates.retain(|it| it.moment <= end);
-        for pass in core::passes(live.chip_mut(), end.cycle) {
+        for pass in core::probe_hits(live.chip_mut(), end.cycle) {
             if within(TimePoint::of_core(pass.cycle, pass.number)) {
                 condition.pass(&pass, &mut candidates);
             }

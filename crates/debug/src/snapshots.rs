@@ -57,7 +57,7 @@ impl Snapshots {
             body,
             bytes: 0,
         };
-        snapshots.lay(node, true, 0);
+        snapshots.add_snapshot(node, true, 0);
         let needed = 2 * snapshots.bytes;
         if budget < needed {
             return Err(BudgetTooSmall { budget, needed });
@@ -89,7 +89,7 @@ impl Snapshots {
 
     /// Adds a snapshot, or replaces the one at its cycle. While they exceed the budget, the one
     /// least needed near `focus` is dropped.
-    pub fn lay(&mut self, node: NodeCopy, pinned: bool, focus: Cycle) {
+    pub fn add_snapshot(&mut self, node: NodeCopy, pinned: bool, focus: Cycle) {
         let cycle = node.handled();
         let place = self.kept.partition_point(|it| it.cycle() < cycle);
         if self.kept.get(place).is_some_and(|it| it.cycle() == cycle) {

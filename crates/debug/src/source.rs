@@ -93,7 +93,7 @@ pub fn label_line(image: &Image, label: &str, pc: u16) -> Option<(String, u32)> 
 
 /// What a step at a depth treats as one: the macro uses down to that depth, and the line there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Stand {
+pub struct StepPosition {
     /// The outermost macro uses.
     uses: Vec<u32>,
     /// The line in the innermost of them; `None` if there is no source.
@@ -102,7 +102,7 @@ pub struct Stand {
     pc: Option<u16>,
 }
 
-impl Stand {
+impl StepPosition {
     /// The position of a word, with at most `depth` macros around it open.
     #[must_use]
     pub fn of(image: &Image, pc: u16, depth: usize) -> Self {
@@ -147,7 +147,7 @@ pub fn files(image: &Image, path: &str) -> Vec<u32> {
 pub fn addresses(image: &Image, line: SourceLine) -> Vec<u16> {
     let count = image.origins.len().min(usize::from(u16::MAX)) as u16;
     let mut found = Vec::new();
-    let mut before: Option<Stand> = None;
+    let mut before: Option<StepPosition> = None;
     for pc in 0..count {
         let uses = uses(image, pc);
         let calls = uses
@@ -159,7 +159,7 @@ pub fn addresses(image: &Image, line: SourceLine) -> Vec<u16> {
             .collect();
         // The depth of the line, if the word belongs to it.
         let at = lines.iter().position(|it| *it == line);
-        let stand = at.map(|depth| Stand::of(image, pc, depth));
+        let stand = at.map(|depth| StepPosition::of(image, pc, depth));
         if stand.is_some() && stand != before {
             found.push(pc);
         }

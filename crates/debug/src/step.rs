@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::trace_event::{ContextState, Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{ContextState, EventKinds, TraceEvent, TraceEventKind};
 use npsim_image::Image;
 
 use crate::search::{Candidate, CodePoint, Condition, STEP};
-use crate::source::{Stand, uses};
+use crate::source::{StepPosition, uses};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -46,12 +46,12 @@ impl ForwardStep {
 
     /// A step to another line than that of `pc`, with `depth` macros open.
     pub fn line(thread: Thread, image: &Image, pc: u16, depth: usize) -> Self {
-        let from = Stand::of(image, pc, depth);
+        let from = StepPosition::of(image, pc, depth);
         let words = 0..image.words.len() as u16;
         Self {
             thread,
             wanted: words
-                .map(|pc| Stand::of(image, pc, depth) != from)
+                .map(|pc| StepPosition::of(image, pc, depth) != from)
                 .collect(),
         }
     }
@@ -104,8 +104,8 @@ fn candidate((moment, place): (TimePoint, CodePoint)) -> Candidate {
 }
 
 impl Condition for ForwardStep {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Issued])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Issued])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -150,7 +150,9 @@ impl BackwardStep {
         let mut known = HashMap::new();
         let mut number = |pc| {
             let count = known.len();
-            *known.entry(Stand::of(image, pc, depth)).or_insert(count)
+            *known
+                .entry(StepPosition::of(image, pc, depth))
+                .or_insert(count)
         };
         Self {
             stands: (0..image.words.len() as u16).map(&mut number).collect(),
@@ -166,8 +168,8 @@ impl BackwardStep {
 }
 
 impl Condition for BackwardStep {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Issued])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Issued])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, _: &mut Vec<Candidate>) {
@@ -206,8 +208,8 @@ pub(crate) struct PipelineTurns {
 }
 
 impl Condition for PipelineTurns {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Context])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Context])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -233,7 +235,7 @@ pub(crate) struct StepOrStop<'a> {
 }
 
 impl Condition for StepOrStop<'_> {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.step.wants().and(self.stops.wants())
     }
 
@@ -252,13 +254,13 @@ impl Condition for StepOrStop<'_> {
         }
     }
 
-    fn pass(&mut self, pass: &npsim_xscale::Pass, candidates: &mut Vec<Candidate>) {
+    fn pass(&mut self, pass: &npsim_xscale::ProbeHit, candidates: &mut Vec<Candidate>) {
         self.step.pass(pass, candidates);
         self.stops.pass(pass, candidates);
     }
 
-    fn looks(&self) -> bool {
-        self.stops.looks()
+    fn examines_chip(&self) -> bool {
+        self.stops.examines_chip()
     }
 
     fn look(

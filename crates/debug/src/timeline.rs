@@ -20,7 +20,7 @@ use crate::recording::Recording;
 use crate::snapshots::{BudgetTooSmall, ReplicaState, Snapshots};
 
 /// Cycles between two snapshots.
-pub const STRETCH: Cycle = 20_000;
+pub const SNAPSHOT_INTERVAL: Cycle = 20_000;
 /// Stretches that are run at once while no frame comes or goes, so that the chip can find out how
 /// much time it could skip.
 const QUIET: Cycle = 16;
@@ -291,7 +291,7 @@ impl Timeline {
     /// A copy whose core has stopped before an instruction of its job in the present cycle.
     fn cut(&self, number: u64) -> Node {
         let mut copy = self.fork_here();
-        core::look_for(
+        core::set_probe(
             copy.chip_mut(),
             Probe {
                 until: Some(number),
@@ -340,9 +340,9 @@ impl Timeline {
 
     /// The next cycle after `from` at which a snapshot is taken or has to be loaded.
     pub(crate) fn next_stop(&self, from: Cycle) -> Cycle {
-        let next = (from / STRETCH)
+        let next = (from / SNAPSHOT_INTERVAL)
             .saturating_add(self.pace)
-            .saturating_mul(STRETCH);
+            .saturating_mul(SNAPSHOT_INTERVAL);
         let pinned = self.snapshots.next_pinned(from);
         pinned.map_or(next, |it| it.cycle().min(next))
     }
@@ -358,14 +358,14 @@ impl Timeline {
             if known.pinned {
                 self.live = self.fork(known);
             }
-        } else if at.is_multiple_of(STRETCH) {
-            self.lay(false, focus);
+        } else if at.is_multiple_of(SNAPSHOT_INTERVAL) {
+            self.add_snapshot(false, focus);
         }
     }
 
-    fn lay(&mut self, pinned: bool, focus: Cycle) {
+    fn add_snapshot(&mut self, pinned: bool, focus: Cycle) {
         self.live.chip_mut().share_memory();
-        self.snapshots.lay(self.live.fork(), pinned, focus);
+        self.snapshots.add_snapshot(self.live.fork(), pinned, focus);
     }
 
     /// A run that continues from a snapshot.
@@ -429,7 +429,7 @@ impl Timeline {
         self.snapshots.forget_after(at);
         self.end = None;
         self.recorded_to = at;
-        self.lay(true, at);
+        self.add_snapshot(true, at);
     }
 
     /// The cycles at which the chip was [changed](Self::change), in order.

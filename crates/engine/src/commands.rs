@@ -113,7 +113,7 @@ impl Microengine {
             return self.command_slow(number, address, fabric);
         }
         let target = fabric.buses.target_of(bound.unit, address);
-        if !fabric.sends(self.cycle, &bound.command, (target, address)) {
+        if !fabric.try_issue(self.cycle, &bound.command, (target, address)) {
             return Err(LoopExit::Held);
         }
         for moved in [out, into] {
@@ -180,7 +180,7 @@ impl Microengine {
         };
         let address = address & 0xffff;
         let target = fabric.buses.target_of(bound.unit, address);
-        if !fabric.sends(self.cycle, &command, (target, address)) {
+        if !fabric.try_issue(self.cycle, &command, (target, address)) {
             return Err(LoopExit::Held);
         }
         if is_freelist(address) {

@@ -176,7 +176,7 @@ impl Core for Microengine {
         }
     }
 
-    fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
+    fn claim_in_registers(&mut self, kind: TransferKind, register: u8, words: u8) {
         let first = transfer_file(kind, true) + u16::from(register & 127);
         self.scoreboard.add(Reservation {
             first,
@@ -219,7 +219,7 @@ impl Core for Microengine {
         // counted separately.
         let others = [stats.started, stats.aborted, stats.stalled, stats.idle];
         stats.instructions = others.into_iter().fold(self.cycle, Cycle::saturating_sub);
-        stats.take_back(now, self.cycle, self.refilled, self.aborted_slots.iter());
+        stats.subtract_after(now, self.cycle, self.refilled, self.aborted_slots.iter());
         let refill = ahead(now, self.refilled);
         let rest = now.saturating_sub(self.cycle);
         match self.phase {

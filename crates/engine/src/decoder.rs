@@ -157,7 +157,7 @@ impl Decoder<'_> {
     /// there and hardly any program reads what it leaves.
     pub fn first(&mut self, instruction: &Instruction, written: Operand) {
         let register = matches!(written, Operand::Gpr(..) | Operand::GprAbsolute(..));
-        let unused = written == Operand::None || register && instruction.passes_second();
+        let unused = written == Operand::None || register && instruction.ignores_first_source();
         let named = instruction.first_source().filter(|_| unused);
         match named.and_then(|named| source_slot(named, self.limit)) {
             Some(slot) => self.op.a = slot,

@@ -101,7 +101,7 @@ impl Microengine {
                 };
                 if !self.at_sync_point(fabric) {
                     self.pending_sync = Some(point);
-                    fabric.events.post_again(self.cycle, self.index);
+                    fabric.events.post_next_turn(self.cycle, self.index);
                     return LoopExit::Over;
                 }
                 match self.synchronise::<OBSERVED>(point, fabric) {

@@ -10,7 +10,7 @@ use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, Core, signal_name_at};
 use npsim_chip::kernel::check::{Check, Fault, WATCHDOG_CYCLES};
 use npsim_chip::kernel::fabric::Fabric;
-use npsim_chip::kernel::fault_injection::numbered;
+use npsim_chip::kernel::fault_injection::list_contexts;
 
 /// Most names that a message gives for a register.
 const MAX_NAMES: usize = 3;
@@ -133,7 +133,7 @@ impl Microengine {
                 || "the media interface, which will push a receive status word".to_owned(),
                 |op| {
                     let info = op.info();
-                    let listed = if reservation.owner().is_listed() {
+                    let listed = if reservation.owner().is_on_freelist() {
                         "the media interface, which will push a receive status word: "
                     } else {
                         ""
@@ -308,7 +308,7 @@ impl Microengine {
             notes.push(watchdog::loop_note(me.program.image(), context, me.pc));
             let ready: Vec<_> = me.contexts.ready().iter().map(Context::number).collect();
             if !ready.is_empty() {
-                notes.push(format!("meanwhile {} could have run", numbered(&ready)));
+                notes.push(format!("meanwhile {} could have run", list_contexts(&ready)));
             }
             FaultReport {
                 message: format!(

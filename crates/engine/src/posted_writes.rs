@@ -42,7 +42,7 @@ impl PostedWrite<'_> {
             self.delay != 0
         };
         // Otherwise a loop of such writes could fill the queue.
-        let goes = stands && fabric.events.is_near(self.now);
+        let goes = stands && fabric.events.is_in_wheel(self.now);
         if goes {
             self.write((csr, pc), value, fabric);
         }
@@ -83,7 +83,7 @@ impl PostedWrite<'_> {
             let ((first, set), divider) = (self.timestamp, self.step);
             let count = timestamp_at(self.timestamp, self.now, divider);
             let left = Cycle::from(it.future_count.wrapping_sub(count as u16));
-            fabric.timer_set(me, context, left);
+            fabric.note_timer_set(me, context, left);
             let due = set + (count - first + left) * divider;
             let due = due.max(self.now + 1);
             it.timer_due = Some(due);

@@ -53,7 +53,7 @@ impl Microengine {
                 self.set_limit(fabric.horizon);
                 if self.cycle >= self.run_until {
                     self.pause(fabric);
-                    fabric.events.post_again(self.cycle, self.index);
+                    fabric.events.post_next_turn(self.cycle, self.index);
                     return false;
                 }
             }
@@ -69,9 +69,9 @@ impl Microengine {
                     return self.swap::<OBSERVED>(fabric);
                 }
                 self.phase = Phase::Swap;
-                fabric.events.post_again(self.cycle - 1, self.index);
+                fabric.events.post_next_turn(self.cycle - 1, self.index);
             }
-            LoopExit::Post | LoopExit::Stop => fabric.events.post_again(self.cycle, self.index),
+            LoopExit::Post | LoopExit::Stop => fabric.events.post_next_turn(self.cycle, self.index),
             LoopExit::Over => {}
             LoopExit::Held => {
                 self.phase = Phase::Held;

@@ -318,7 +318,7 @@ impl Image {
         };
         for (address, &word) in (0..).zip(&self.words) {
             if let Err(error) = decode_lenient_in(word, target)
-                && let DecodeReason::Newer(newer) = error.reason
+                && let DecodeReason::NotInGeneration(newer) = error.reason
             {
                 return Err((address, newer));
             }

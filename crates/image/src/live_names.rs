@@ -36,7 +36,7 @@ impl Image {
     }
 
     /// Returns a scope and its enclosing scopes, from the inside out.
-    pub fn scopes_outwards(&self, scope: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn scope_chain(&self, scope: u32) -> impl Iterator<Item = u32> + '_ {
         let known = self.scopes.get(scope as usize).map(|_| scope);
         successors(known, |scope| {
             let scope = self.scopes.get(*scope as usize)?;
@@ -147,7 +147,7 @@ impl Image {
             })
         };
         let scope = self.scope_of(address).unwrap_or(0);
-        let meant = self.scopes_outwards(scope).find_map(|scope| {
+        let meant = self.scope_chain(scope).find_map(|scope| {
             let mut known = self.synonyms.iter().rev();
             known.find(|it| it.name == name && it.scope == scope && before(&it.origin))
         });
@@ -166,7 +166,7 @@ impl Image {
             NameKind::Signal => { self.signals.iter() }
                 .any(|it| it.scope == *scope && base_name(&it.name) == base_name(name)),
         };
-        self.scopes_outwards(own).find(declares) == Some(scope)
+        self.scope_chain(own).find(declares) == Some(scope)
     }
 }
 

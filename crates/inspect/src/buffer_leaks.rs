@@ -20,7 +20,7 @@ use npsim_isa::{Bank, CONTEXTS, Context, Instruction, Operand};
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::buffers::{BufferTrail, Buffers};
-use npsim_chip::kernel::check::{Also, Check, Fault};
+use npsim_chip::kernel::check::{Check, Fault, RelatedPlace};
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::trace_event::ContextState;
 
@@ -67,10 +67,10 @@ pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
     for word in chip.units().sram.queued_words(is_buffer) {
         mark_handle(&mut kept, buffers, word);
     }
-    for word in chip.units().scratch.words_kept() {
+    for word in chip.units().scratch.unconsumed_words() {
         mark_handle(&mut kept, buffers, word);
     }
-    for handle in chip.gpp().kept_buffers() {
+    for handle in chip.gpp().buffers_held_by_tasks() {
         mark_handle(&mut kept, buffers, handle);
     }
     let memories = chip.gpp().tasks().iter().flat_map(|task| task.memory());
@@ -176,7 +176,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
                 .to_owned(),
         ),
         also: also
-            .map(|(me, context, pc)| Also {
+            .map(|(me, context, pc)| RelatedPlace {
                 me,
                 context,
                 pc,

@@ -61,7 +61,7 @@ pub struct Flight {
     pub command: BusCommand,
     /// Whether no instruction issued it: a unit pushes data on its own, as the media interface does
     /// to a thread on a freelist.
-    pub unasked: bool,
+    pub unsolicited: bool,
     /// The cycle at which it was issued.
     pub issued: Cycle,
     /// The inlet that it is sent to.
@@ -147,7 +147,7 @@ impl Flight {
     pub fn text(&self, now: Cycle) -> String {
         let command = &self.command;
         let info = command.op.info();
-        if self.unasked {
+        if self.unsolicited {
             return "data that the media interface pushes".to_owned();
         }
         format!(
@@ -181,7 +181,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             Flight {
                 slot,
                 command: flight.command,
-                unasked: flight.is_unsolicited(),
+                unsolicited: flight.is_unsolicited(),
                 issued: flight.issued,
                 target: (fabric.buses)
                     .target_of(flight.command.op.info().unit, flight.command.address),

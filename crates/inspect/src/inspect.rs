@@ -70,7 +70,7 @@ impl<'a> Inspect<'a> {
     /// The current cycle: at a pause, that of the pause, which may be later than the last event.
     #[must_use]
     pub fn now(&self) -> Cycle {
-        self.chip.counted_to()
+        self.chip.counts_complete_until()
     }
 
     /// All commands in flight, in order of issue.
@@ -84,7 +84,7 @@ impl<'a> Inspect<'a> {
     pub(crate) fn senders(&self, outlook: Outlook) -> &Senders {
         let found = match outlook {
             Outlook::AtRest => &self.senders_at_rest,
-            Outlook::GoesOn => &self.senders_if_it_goes_on,
+            Outlook::MayContinue => &self.senders_if_it_goes_on,
         };
         found.get_or_init(|| Senders::of(self.chip, outlook))
     }

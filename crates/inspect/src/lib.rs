@@ -23,4 +23,4 @@ pub use inspect::Inspect;
 pub use media::{BufferHolder, ListedThread, RbufView, TbufView};
 pub use memory::{Memory, NeighbourRing, QueueView, RingView};
 pub use microengine::{MicroengineView, NamedCsr, RegisterView};
-pub use why::{Asleep, Missing, SignalOrigin, Why};
+pub use why::{Asleep, ContextStatus, MissingSignal, SignalOrigin};

@@ -22,7 +22,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::check::{Check, Fault};
-use npsim_chip::kernel::fault_injection::numbered;
+use npsim_chip::kernel::fault_injection::list_contexts;
 
 use program::FlowProgram;
 use raise::ALL_SIGNALS;
@@ -37,7 +37,7 @@ const PLACES_SHOWN: usize = 4;
 /// Contexts of a microengine that wait at the same instruction for the same signals, which nothing
 /// raises any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deadlocked {
+pub struct DeadlockedContexts {
     /// Index of the microengine.
     pub me: u8,
     /// The contexts, ascending.
@@ -56,7 +56,7 @@ pub struct Deadlocked {
     pub names: Vec<String>,
 }
 
-impl Deadlocked {
+impl DeadlockedContexts {
     /// `8 contexts of microengine 0 have been waiting since cycle 900 for signal 3 (`police`)`
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -80,12 +80,15 @@ impl Deadlocked {
 /// The deadlocked contexts of a chip, by microengine and place. This searches the programs, so it
 /// is meant for the end of a run.
 #[must_use]
-pub fn deadlocked(chip: &Chip, outlook: Outlook) -> Vec<Deadlocked> {
+pub fn deadlocked(chip: &Chip, outlook: Outlook) -> Vec<DeadlockedContexts> {
     search_for_deadlocked(chip, outlook).map_or_else(Vec::new, |(_, groups)| groups)
 }
 
 /// The deadlocked contexts with the search that found them; `None` if no search was necessary.
-fn search_for_deadlocked(chip: &Chip, outlook: Outlook) -> Option<(Search<'_>, Vec<Deadlocked>)> {
+fn search_for_deadlocked(
+    chip: &Chip,
+    outlook: Outlook,
+) -> Option<(Search<'_>, Vec<DeadlockedContexts>)> {
     if chip.gpp().tasks().iter().any(|task| task.signals_threads()) {
         return None;
     }
@@ -95,12 +98,12 @@ fn search_for_deadlocked(chip: &Chip, outlook: Outlook) -> Option<(Search<'_>, V
     }
     let search = Search::new(chip, outlook);
     search.mark_live(&mut threads);
-    let mut groups: Vec<Deadlocked> = Vec::new();
+    let mut groups: Vec<DeadlockedContexts> = Vec::new();
     for thread in threads.iter().filter(|it| it.is_deadlocked()) {
         let view = chip.microengines()[usize::from(thread.me)].context(thread.context);
         let image = &search.program(thread.me).image;
         let signals = thread.missing & !thread.possible;
-        let like = |group: &&mut Deadlocked| {
+        let like = |group: &&mut DeadlockedContexts| {
             (group.me, group.at, group.signals, group.any)
                 == (thread.me, view.yielded_at, signals, thread.any)
         };
@@ -109,7 +112,7 @@ fn search_for_deadlocked(chip: &Chip, outlook: Outlook) -> Option<(Search<'_>, V
             group.since = group.since.max(view.since);
             continue;
         }
-        groups.push(Deadlocked {
+        groups.push(DeadlockedContexts {
             me: thread.me,
             contexts: vec![thread.context],
             since: view.since,
@@ -144,7 +147,7 @@ pub fn never_woken_fault(chip: &Chip, outlook: Outlook) -> Option<Fault> {
     for group in groups.iter().filter(|group| *group != first) {
         notes.push(format!("{}, at {}", group.sentence(), group.place));
     }
-    let which = numbered(&first.contexts);
+    let which = list_contexts(&first.contexts);
     if first.contexts.len() > 1 {
         notes.push(format!("deadlocked: {which} of microengine {}", first.me));
     }
@@ -201,7 +204,7 @@ fn deadlock_note(chip: &Chip, fault: &Fault) -> Option<String> {
 /// Describes the places at which programs have an instruction that raises what these contexts wait
 /// for.
 fn raisers_note(search: &Search<'_>, me: u8, contexts: &[u8], signals: u16) -> String {
-    let mut places = search.places_that_raise(me, contexts, signals);
+    let mut places = search.raising_places(me, contexts, signals);
     let raised = !places.is_empty();
     places.extend(requests(search.program(me), signals, raised));
     match &shorten(places)[..] {

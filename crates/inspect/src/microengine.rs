@@ -71,7 +71,7 @@ impl Inspect<'_> {
             let issuer = (command.me, command.context, command.pc, it.issued);
             let owner_issued = (me, owner.context, owner.pc, owner.issued);
             let asked = owner.op == Some(command.op) && issuer == owner_issued;
-            let comes_unasked = it.unasked && (owner.op.is_none() || owner.is_listed());
+            let comes_unasked = it.unsolicited && (owner.op.is_none() || owner.is_on_freelist());
             asked || comes_unasked && registers == (me, owner.kind, owner.first)
         })
     }
@@ -164,7 +164,7 @@ impl<'a> MicroengineView<'a> {
 
     /// Number of registers of each file that a context has: 16, or 32 with four contexts.
     #[must_use]
-    pub fn registers_each(&self) -> u8 {
+    pub fn registers_per_context(&self) -> u8 {
         self.image().contexts.registers()
     }
 

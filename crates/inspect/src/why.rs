@@ -12,11 +12,11 @@ use npsim_chip::kernel::fabric::CommandId;
 use npsim_chip::kernel::fault_injection::stalled_until;
 use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::ContextState;
-use npsim_chip::units::msf::may_list;
+use npsim_chip::units::msf::may_join_freelist;
 
 /// Why a context does not go on, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum ContextStatus {
     /// The context is not enabled.
     Inactive,
     /// The context has exited.
@@ -59,14 +59,14 @@ pub struct Asleep {
     /// Whether any one of the signals is enough.
     pub any: bool,
     /// Bit s: signal s is awaited and has arrived.
-    pub come: u16,
+    pub received: u16,
     /// The missing signals, ascending.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingSignal>,
 }
 
 /// A missing signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingSignal {
     /// The number.
     pub signal: u8,
     /// Number and name: ``signal 3 (`read_done`)``.
@@ -76,10 +76,10 @@ pub struct Missing {
     pub sources: Vec<SignalOrigin>,
 }
 
-impl Missing {
+impl MissingSignal {
     /// Whether something may still raise it.
     #[must_use]
-    pub fn may_come(&self) -> bool {
+    pub fn may_arrive(&self) -> bool {
         // If there is no source at all, it may not.
         let asleep =
             |it: &SignalOrigin| matches!(it, SignalOrigin::Sender(sender) if !sender.alive);
@@ -114,7 +114,7 @@ pub enum SignalOrigin {
     },
     /// A command in flight that may put the context on a freelist or send it a signal: the value
     /// that it writes is not known yet.
-    Perhaps(CommandId),
+    PossibleCommand(CommandId),
     /// An instruction of another context.
     Sender(SignalSender),
 }
@@ -123,19 +123,19 @@ impl Inspect<'_> {
     /// Why a context does not go on; `None` if there is no such context. For a sleeping context
     /// this may search all programs.
     #[must_use]
-    pub fn why(&self, me: u8, context: u8) -> Option<Why> {
+    pub fn why(&self, me: u8, context: u8) -> Option<ContextStatus> {
         let view = self.microengine(me).filter(|_| context < CONTEXTS)?;
         let it = view.context(context);
         Some(match it.phase {
-            ContextPhase::Inactive => Why::Inactive,
-            ContextPhase::Executing => Why::Executing {
+            ContextPhase::Inactive => ContextStatus::Inactive,
+            ContextPhase::Executing => ContextStatus::Executing {
                 held: view.held(),
                 halted: view.core().halted() == Some(context),
             },
             ContextPhase::Ready => self.why_ready(me, context),
             ContextPhase::Sleeping => match it.state() {
-                ContextState::Waiting { .. } => Why::Asleep(self.why_asleep(me, context)),
-                _ => Why::Killed {
+                ContextState::Waiting { .. } => ContextStatus::Asleep(self.why_asleep(me, context)),
+                _ => ContextStatus::Killed {
                     at: it.yielded_at,
                     since: it.since,
                 },
@@ -143,7 +143,7 @@ impl Inspect<'_> {
         })
     }
 
-    fn why_ready(&self, me: u8, context: u8) -> Why {
+    fn why_ready(&self, me: u8, context: u8) -> ContextStatus {
         let core = self.chip().microengines()[usize::from(me)].as_ref();
         let it = core.context(context);
         let executing = (0..CONTEXTS).find(|at| core.context(*at).phase == ContextPhase::Executing);
@@ -156,7 +156,7 @@ impl Inspect<'_> {
             .flat_map(|last| (1..=CONTEXTS).map(move |n| (last + n) % CONTEXTS));
         let before = round.take_while(|at| *at != context).filter(ready);
         let now = self.now();
-        Why::Ready {
+        ContextStatus::Ready {
             since: it.since,
             executing,
             before: before.collect(),
@@ -171,7 +171,7 @@ impl Inspect<'_> {
         let image = core.program().image();
         let missing = (1..16).filter(|signal| absent >> signal & 1 == 1);
         let mut missing: Vec<_> = missing
-            .map(|signal| Missing {
+            .map(|signal| MissingSignal {
                 signal,
                 name: signal_name_at(image, signal, it.yielded_at),
                 sources: self.sources_in_flight(me, context, signal),
@@ -179,8 +179,8 @@ impl Inspect<'_> {
             .collect();
         // Sources in flight are the answer. Only if there are none are the programs searched: first
         // for what is likely given what has been seen in the run, then for what is merely possible.
-        for outlook in [Outlook::AtRest, Outlook::GoesOn] {
-            let open = missing.iter().filter(|it| !it.may_come());
+        for outlook in [Outlook::AtRest, Outlook::MayContinue] {
+            let open = missing.iter().filter(|it| !it.may_arrive());
             let open = open.fold(0, |all, it| all | 1 << it.signal);
             if open == 0 {
                 break;
@@ -199,7 +199,7 @@ impl Inspect<'_> {
             since: it.since,
             at: it.yielded_at,
             any: it.any,
-            come: it.wakeup & it.signals & !1,
+            received: it.wakeup & it.signals & !1,
             missing,
         }
     }
@@ -259,20 +259,20 @@ impl Inspect<'_> {
         let command = &flight.command;
         // A command on its way back has already taken effect.
         let acted = matches!(flight.location, CommandLocation::Result { .. });
-        if flight.raises(me, context, signal) || flight.unasked || acted {
+        if flight.raises(me, context, signal) || flight.unsolicited || acted {
             return None;
         }
         let profile = self.chip().profile();
         let pulled = flight.data.first().copied();
         match command.op.info().unit {
-            Unit::Msf => may_list(command, pulled, (me, context, signal), profile)
-                .then_some(SignalOrigin::Perhaps(flight.slot)),
+            Unit::Msf => may_join_freelist(command, pulled, (me, context, signal), profile)
+                .then_some(SignalOrigin::PossibleCommand(flight.slot)),
             Unit::Cap if command.op == CommandOp::CapWrite => {
                 if command.address != u32::from(cap_csr::INTERTHREAD_SIGNAL) {
                     return None;
                 }
                 let Some(data) = command.immediate.or(pulled) else {
-                    return Some(SignalOrigin::Perhaps(flight.slot));
+                    return Some(SignalOrigin::PossibleCommand(flight.slot));
                 };
                 let to = profile.index_of((data >> 7 & 31) as u8);
                 let means = (to, (data >> 4) as u8 % CONTEXTS, (data & 15) as u8);

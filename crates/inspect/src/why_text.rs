@@ -4,28 +4,28 @@ use std::fmt::Write;
 
 use crate::inspect::Inspect;
 use crate::liveness::{SignalSender, request_places};
-use crate::why::{SignalOrigin, Why};
+use crate::why::{ContextStatus, SignalOrigin};
 
 impl Inspect<'_> {
     /// An answer in sentences, most important first.
     #[must_use]
-    pub fn why_text(&self, me: u8, context: u8, why: &Why) -> Vec<String> {
+    pub fn why_text(&self, me: u8, context: u8, why: &ContextStatus) -> Vec<String> {
         let who = format!("ME {me} context {context}");
         let place = |me: u8, at: u16| {
             let core = self.chip().microengines().get(usize::from(me));
             core.map_or_else(|| at.to_string(), |core| core.program().image().place(at))
         };
         match why {
-            Why::Inactive => vec![format!("{who} is not enabled")],
-            Why::Killed { at, since } => vec![format!(
+            ContextStatus::Inactive => vec![format!("{who} is not enabled")],
+            ContextStatus::Killed { at, since } => vec![format!(
                 "{who} exited (ctx_arb[kill]) in cycle {since}, at {}",
                 place(me, *at)
             )],
-            Why::Executing { halted: true, .. } => {
+            ContextStatus::Executing { halted: true, .. } => {
                 vec![format!("{who} is stopped at a breakpoint")]
             }
-            Why::Executing { held: None, .. } => vec![format!("{who} is executing")],
-            Why::Executing {
+            ContextStatus::Executing { held: None, .. } => vec![format!("{who} is executing")],
+            ContextStatus::Executing {
                 held: Some((since, unit)),
                 ..
             } => {
@@ -37,7 +37,7 @@ impl Inspect<'_> {
                     "{who} is executing, but has been waiting since cycle {since} for room in the command FIFO: {full}"
                 )]
             }
-            Why::Ready {
+            ContextStatus::Ready {
                 since,
                 executing,
                 before,
@@ -61,7 +61,7 @@ impl Inspect<'_> {
                 }
                 vec![text]
             }
-            Why::Asleep(asleep) => {
+            ContextStatus::Asleep(asleep) => {
                 let names: Vec<_> = asleep.missing.iter().map(|it| it.name.as_str()).collect();
                 let joint = if asleep.any { " or " } else { " and " };
                 let first = format!(
@@ -84,7 +84,7 @@ impl Inspect<'_> {
                                 write!(line, "; its program asks for it at {}", asks.join("; "));
                         }
                         lines.push(line);
-                    } else if !missing.may_come() {
+                    } else if !missing.may_arrive() {
                         lines.push(format!(
                             "{}: nothing raises it any more: every context that could is deadlocked",
                             missing.name
@@ -120,17 +120,17 @@ impl Inspect<'_> {
             SignalOrigin::Frame { list, before } => {
                 format!("a frame: {before} contexts are before it on freelist {list}")
             }
-            SignalOrigin::Command(slot) | SignalOrigin::Perhaps(slot) => {
+            SignalOrigin::Command(slot) | SignalOrigin::PossibleCommand(slot) => {
                 let Some(flight) = self.flight(slot) else {
                     return "a command in flight".to_owned();
                 };
                 let what = flight.text(self.now());
-                let at = if flight.unasked {
+                let at = if flight.unsolicited {
                     String::new()
                 } else {
                     format!(" at {}", place(flight.command.me, flight.command.pc))
                 };
-                let may = if matches!(source, SignalOrigin::Perhaps(_)) {
+                let may = if matches!(source, SignalOrigin::PossibleCommand(_)) {
                     "perhaps "
                 } else {
                     ""

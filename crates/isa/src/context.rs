@@ -81,7 +81,7 @@ impl Context {
 
     /// Returns all contexts in round-robin order, beginning with the next higher one and ending
     /// with this one.
-    pub fn others_first(self) -> impl Iterator<Item = Self> {
+    pub fn round_robin_after(self) -> impl Iterator<Item = Self> {
         (1..=CONTEXTS).map(move |step| Self::wrapping(self.0 + step))
     }
 
@@ -329,7 +329,7 @@ mod tests {
         for bits in 0..=ContextSet::ALL.bits() {
             let set = ContextSet::from_bits(bits);
             for last in Context::all() {
-                let found = last.others_first().find(|&it| set.contains(it));
+                let found = last.round_robin_after().find(|&it| set.contains(it));
                 assert_eq!(set.next_after(last), found, "{bits:x} after {last}");
             }
             assert_eq!(set.iter().collect::<ContextSet>(), set);

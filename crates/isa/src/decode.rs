@@ -65,8 +65,14 @@ fn fail<T>(word: u64, bits: u64, reason: DecodeReason) -> Result<T, DecodeError>
 /// Refuses a word whose instruction cannot be encoded or belongs to a later generation.
 fn refuse<T>(word: u64, error: EncodeError) -> Result<T, DecodeError> {
     match error.kind {
-        EncodeErrorKind::Newer(newer) => fail(word, WORD_MASK, DecodeReason::Newer(newer)),
-        _ => fail(word, blamed_bits(word, error), DecodeReason::Refused(error)),
+        EncodeErrorKind::NotInGeneration(newer) => {
+            fail(word, WORD_MASK, DecodeReason::NotInGeneration(newer))
+        }
+        _ => fail(
+            word,
+            blamed_bits(word, error),
+            DecodeReason::InvalidCombination(error),
+        ),
     }
 }
 

@@ -28,7 +28,7 @@ pub fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
 /// Returns an [`EncodeError`] that names the part no word can express.
 pub fn encode_in(instruction: &Instruction, target: Target) -> Result<u64, EncodeError> {
     if let Err(newer) = target.generation.check(instruction.row()) {
-        return error(OperandRole::Whole, EncodeErrorKind::Newer(newer));
+        return error(OperandRole::Whole, EncodeErrorKind::NotInGeneration(newer));
     }
     let contexts = target.contexts;
     match instruction {

@@ -91,7 +91,7 @@ pub enum EncodeErrorKind {
         text: &'static str,
     },
     /// The target's generation does not have the instruction.
-    Newer(NewerInstruction),
+    NotInGeneration(NewerInstruction),
 }
 
 impl fmt::Display for EncodeError {
@@ -148,7 +148,7 @@ impl fmt::Display for EncodeError {
             EncodeErrorKind::UseInstead { text } => {
                 write!(f, "{part}: the word means `{text}`; write that")
             }
-            EncodeErrorKind::Newer(newer) => newer.fmt(f),
+            EncodeErrorKind::NotInGeneration(newer) => newer.fmt(f),
         }
     }
 }
@@ -176,16 +176,16 @@ pub enum DecodeReason {
     /// The code has no meaning in its field.
     Undefined,
     /// Fields that must agree do not.
-    Disagree,
+    InconsistentFields,
     /// Unused bits differ from what the encoder writes.
     NotCanonical {
         /// The canonical word with the same meaning.
         canonical: u64,
     },
     /// The target's generation does not have the instruction.
-    Newer(NewerInstruction),
+    NotInGeneration(NewerInstruction),
     /// The fields are legal individually, but not in combination.
-    Refused(EncodeError),
+    InvalidCombination(EncodeError),
 }
 
 impl DecodeError {
@@ -263,13 +263,13 @@ impl fmt::Display for DecodeError {
             DecodeReason::TooWide => write!(f, "{place} lie above the {WORD_BITS}-bit word"),
             DecodeReason::UnknownClass => write!(f, "{place} belong to no instruction class"),
             DecodeReason::Undefined => write!(f, "{place} hold an undefined code"),
-            DecodeReason::Disagree => write!(f, "{place} contradict each other"),
+            DecodeReason::InconsistentFields => write!(f, "{place} contradict each other"),
             DecodeReason::NotCanonical { canonical } => write!(
                 f,
                 "{place} should be unused; the same instruction is {canonical:010x}"
             ),
-            DecodeReason::Newer(newer) => newer.fmt(f),
-            DecodeReason::Refused(error) => write!(f, "{place}: {error}"),
+            DecodeReason::NotInGeneration(newer) => newer.fmt(f),
+            DecodeReason::InvalidCombination(error) => write!(f, "{place}: {error}"),
         }
     }
 }

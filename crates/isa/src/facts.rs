@@ -258,7 +258,7 @@ impl Instruction {
 
     /// Whether the first source is visible only to an indirect shift after the instruction.
     #[must_use]
-    pub const fn passes_second(&self) -> bool {
+    pub const fn ignores_first_source(&self) -> bool {
         matches!(
             self,
             Self::Alu {

@@ -172,11 +172,11 @@ mod tests {
         let nop = Instruction::Nop;
         let newer = OLD.generation.check(nop.row()).unwrap_err();
         let refused = encode_in(&nop, OLD).unwrap_err();
-        assert_eq!(refused.kind, EncodeErrorKind::Newer(newer));
+        assert_eq!(refused.kind, EncodeErrorKind::NotInGeneration(newer));
         let word = encode_in(&nop, Target::default()).unwrap();
         for decode in [decode_in, decode_lenient_in] {
             let refused = decode(word, OLD).unwrap_err();
-            assert_eq!(refused.reason, DecodeReason::Newer(newer));
+            assert_eq!(refused.reason, DecodeReason::NotInGeneration(newer));
             assert_eq!(
                 refused.to_string(),
                 "word f0000c0300: `nop` is an instruction of MEv2, which MEv1 does not have"

@@ -46,12 +46,12 @@ pub struct Campaign<'a> {
 /// Reports the progress of a campaign; called from any thread.
 pub trait Progress: Sync {
     /// Called when the campaign begins to check this many points for saved outcomes.
-    fn prepares(&self, _points: usize) {}
+    fn preparing(&self, _points: usize) {}
     /// Called for each point that was checked.
     fn prepared(&self) {}
     /// Called when the runs begin, with the number of points to run, the cycles that all their routers
     /// simulate unless a run ends early, and the number of points that had run before.
-    fn begins(&self, to_run: usize, cycles: Cycle, done_before: usize);
+    fn starting(&self, to_run: usize, cycles: Cycle, done_before: usize);
     /// Called when a point has simulated this many more cycles. The remaining cycles of a point that
     /// ends early are reported when it ends.
     fn advanced(&self, cycles: Cycle);
@@ -61,7 +61,7 @@ pub trait Progress: Sync {
 
 /// Reports nothing.
 impl Progress for () {
-    fn begins(&self, _: usize, _: Cycle, _: usize) {}
+    fn starting(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
     fn finished(&self, _: &Point, _: &PointOutcome) {}
 }
@@ -87,7 +87,7 @@ impl Campaign<'_> {
         stop: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<Option<Vec<CachedPoint>>, Problems> {
-        progress.prepares(points.len());
+        progress.preparing(points.len());
         let all: Vec<Result<Option<CachedPoint>, Problems>> = self.pool()?.install(|| {
             points
                 .into_par_iter()
@@ -204,7 +204,7 @@ impl Campaign<'_> {
         }
         let runs = together(&to_run);
         let all = runs.iter().map(|run| cost(run)).sum();
-        progress.begins(to_run.len(), all, outcomes.len());
+        progress.starting(to_run.len(), all, outcomes.len());
         let tasks = TaskFolder::of(self.results);
         let mut record = None;
         if !to_run.is_empty() {

@@ -5,10 +5,10 @@ use serde::Serialize;
 use crate::counts::ClassCounts;
 use crate::grid::{Grid, grids};
 use crate::points::Coordinate;
-use crate::profiles::{self, Used};
+use crate::profiles::{self, ProfileUse};
 use crate::replicates::{estimate, replicates};
 use crate::results::Results;
-use crate::study::{ChosenShown, ModelChoice, Study};
+use crate::study::{ChosenConstant, ModelChoice, Study};
 use crate::verdict::Comparison;
 
 /// Name of the format of `results.json`.
@@ -32,7 +32,7 @@ pub struct ResultsDocument<'a> {
     /// How many rows of each class were reproduced.
     pub reproduced: ClassCounts,
     /// The constants that were chosen with rows in view.
-    pub chosen: Vec<ChosenShown<'a>>,
+    pub chosen: Vec<ChosenConstant<'a>>,
     /// Tables with their cells.
     pub tables: Vec<Grid>,
     /// Whether all points of a chip ran on one profile, in words.
@@ -40,9 +40,9 @@ pub struct ResultsDocument<'a> {
     /// The same, as a flag.
     pub one_profile: bool,
     /// The chips that the points ran on.
-    pub profiles: Vec<Used>,
+    pub profiles: Vec<ProfileUse>,
     /// The definition of each metric.
-    pub metrics: Vec<About>,
+    pub metrics: Vec<MetricInfo>,
     /// The results of every point.
     pub points: Vec<PointEntry<'a>>,
     /// The results of each point over all its runs.
@@ -84,7 +84,7 @@ fn means<'a>(study: &'a Study, results: &'a Results) -> Vec<MeanEntry<'a>> {
                     mean: estimate.map(|it| it.mean),
                     interval: estimate.and_then(|it| it.interval()),
                     runs: runs.len(),
-                    equal_runs: estimate.is_some_and(|it| it.is_of_equal_runs()),
+                    equal_runs: estimate.is_some_and(|it| it.has_equal_runs()),
                 });
             }
         }
@@ -94,7 +94,7 @@ fn means<'a>(study: &'a Study, results: &'a Results) -> Vec<MeanEntry<'a>> {
 
 /// A metric in `results.json`.
 #[derive(Clone, Debug, Serialize)]
-pub struct About {
+pub struct MetricInfo {
     /// Its name in the study.
     pub name: String,
     /// Its title.
@@ -130,11 +130,11 @@ pub struct PointEntry<'a> {
 
 /// The metrics of a study.
 #[must_use]
-pub fn about(study: &Study) -> Vec<About> {
+pub fn about(study: &Study) -> Vec<MetricInfo> {
     study
         .metric
         .iter()
-        .map(|(name, metric)| About {
+        .map(|(name, metric)| MetricInfo {
             name: name.clone(),
             title: metric.shown(),
             unit: metric.unit(),
@@ -179,7 +179,7 @@ pub fn document<'a>(
         chosen: study.chosen.iter().map(ModelChoice::shown).collect(),
         tables: grids(study, results),
         profile: profiles::shown(&used),
-        one_profile: profiles::is_one(&used),
+        one_profile: profiles::is_single_profile(&used),
         profiles: used,
         metrics: about(study),
         points: points.collect(),

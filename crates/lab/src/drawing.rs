@@ -107,7 +107,7 @@ pub fn draw(study: &Study, results: &Results, figure: &PublishedFigure) -> Optio
         ranges: (x, y),
         curves,
         marks,
-        marks_are: "published".into(),
+        marks_label: "published".into(),
         notes: notes(study, results, figure),
         diagonal: figure.diagonal,
     };
@@ -122,7 +122,9 @@ fn notes(study: &Study, results: &Results, figure: &PublishedFigure) -> Vec<Stri
         .filter(|estimate| estimate.runs > 1)
         .collect();
     let runs = |has_bar: bool| {
-        let these = estimates.iter().filter(|it| it.half.is_some() == has_bar);
+        let these = estimates
+            .iter()
+            .filter(|it| it.half_width.is_some() == has_bar);
         let (least, most) = these.fold((usize::MAX, 0), |(least, most), it| {
             (least.min(it.runs), most.max(it.runs))
         });
@@ -132,7 +134,10 @@ fn notes(study: &Study, results: &Results, figure: &PublishedFigure) -> Vec<Stri
             (least, most) => Some(format!("{least} to {most} runs")),
         }
     };
-    let equal = estimates.iter().filter(|it| it.half.is_none()).count();
+    let equal = estimates
+        .iter()
+        .filter(|it| it.half_width.is_none())
+        .count();
     let bars = runs(true).map(|runs| format!("bars: 95 % interval of the mean of {runs}"));
     let none = runs(false).map(|runs| {
         let points = estimates.len();

@@ -16,7 +16,7 @@ pub struct Estimate {
     pub mean: f64,
     /// Half of the 95 % interval; `None` for a single value, or if all values are equal, which may
     /// mean that the run has no randomness.
-    pub half: Option<f64>,
+    pub half_width: Option<f64>,
     /// The number of values.
     pub runs: usize,
 }
@@ -25,7 +25,7 @@ impl From<f64> for Estimate {
     fn from(mean: f64) -> Self {
         Self {
             mean,
-            half: None,
+            half_width: None,
             runs: 1,
         }
     }
@@ -41,7 +41,7 @@ impl Estimate {
         if values.iter().all(|value| value.total_cmp(&first).is_eq()) {
             return Self {
                 mean: first,
-                half: None,
+                half_width: None,
                 runs,
             };
         }
@@ -52,21 +52,22 @@ impl Estimate {
         let quantile = STUDENT.get(freedom - 1).copied().unwrap_or(NORMAL);
         Self {
             mean,
-            half: Some(quantile * error),
+            half_width: Some(quantile * error),
             runs,
         }
     }
 
     /// Whether it comes from several values that are all equal.
     #[must_use]
-    pub const fn is_of_equal_runs(&self) -> bool {
-        self.runs > 1 && self.half.is_none()
+    pub const fn has_equal_runs(&self) -> bool {
+        self.runs > 1 && self.half_width.is_none()
     }
 
     /// The 95 % interval of the mean.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
-        self.half.map(|half| [self.mean - half, self.mean + half])
+        self.half_width
+            .map(|half_width| [self.mean - half_width, self.mean + half_width])
     }
 
     /// The ends of the interval; both are the mean if there is none.
@@ -120,8 +121,8 @@ mod tests {
         let estimate = Estimate::of(&[32.7, 35.1, 34.5, 27.1]);
         assert!((estimate.mean - 32.35).abs() < 1e-9);
         // Standard deviation 3.646, its error 1.823, times 3.182.
-        let half = estimate.half.unwrap();
-        assert!((half - 5.800).abs() < 0.005, "{estimate:?}");
+        let half_width = estimate.half_width.unwrap();
+        assert!((half_width - 5.800).abs() < 0.005, "{estimate:?}");
         assert_eq!(Estimate::of(&[4.0]), Estimate::from(4.0));
         assert!(Estimate::of(&[]).mean.is_nan());
     }
@@ -129,19 +130,19 @@ mod tests {
     #[test]
     fn equal_runs_have_no_interval() {
         let equal = Estimate::of(&[0.1, 0.1, 0.1]);
-        assert!(equal.is_of_equal_runs() && equal.interval().is_none());
+        assert!(equal.has_equal_runs() && equal.interval().is_none());
         assert_eq!(equal.mean.to_bits(), 0.1_f64.to_bits(), "to the last bit");
         assert_eq!(equal.within(0.0, 1.0), Some(true));
         let nearly = Estimate::of(&[0.1, 0.1, 0.1 + f64::EPSILON]);
-        assert!(!nearly.is_of_equal_runs() && nearly.interval().is_some());
-        assert!(!Estimate::of(&[4.0]).is_of_equal_runs(), "one is no series");
+        assert!(!nearly.has_equal_runs() && nearly.interval().is_some());
+        assert!(!Estimate::of(&[4.0]).has_equal_runs(), "one is no series");
     }
 
     #[test]
     fn bound_inside_the_interval_is_undecided() {
         let estimate = Estimate {
             mean: 10.0,
-            half: Some(1.0),
+            half_width: Some(1.0),
             runs: 2,
         };
         for (least, most, expected) in [

@@ -27,9 +27,9 @@ pub fn shown(number: f64) -> String {
 /// equal.
 pub(crate) fn shown_estimate(estimate: &Estimate) -> String {
     let mean = shown(estimate.mean);
-    match estimate.half {
-        Some(half) => format!("{mean} +- {}", shown(half)),
-        None if estimate.is_of_equal_runs() => format!("{mean} (equal)"),
+    match estimate.half_width {
+        Some(half_width) => format!("{mean} +- {}", shown(half_width)),
+        None if estimate.has_equal_runs() => format!("{mean} (equal)"),
         None => mean,
     }
 }

@@ -6,7 +6,7 @@ mod network;
 mod statistic;
 
 pub use network::{
-    DropsPer, FlowNames, LossShare, SampleInterval, Settles, Utilisation, Variation,
+    DropsPer, FlowNames, LossShare, SampleInterval, SettlingQuantity, Utilisation, Variation,
 };
 pub use statistic::Statistic;
 
@@ -117,7 +117,7 @@ pub enum Measure {
     /// The time until a quantity stays near its final value, in seconds.
     Settling {
         /// The quantity.
-        of: Settles,
+        of: SettlingQuantity,
         /// The sampling interval.
         delta: SampleInterval,
         /// The permitted distance from the final value, as a share of it.

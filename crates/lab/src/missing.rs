@@ -80,7 +80,7 @@ impl<'a> RecordIndex<'a> {
         // If tasks used different numbers of shards, the intended number is
         // unknown.
         if let (1, Some(&shards)) = (counts.len(), counts.first()) {
-            let dealt = part::deal(points, shards.clamp(1, part::MOST_SHARDS));
+            let dealt = part::assign_shards(points, shards.clamp(1, part::MAX_SHARDS));
             let keys = points.iter().map(|cached| cached.key.as_str());
             index.shards = Some((shards, keys.zip(dealt).collect()));
         }

@@ -156,9 +156,9 @@ impl Subject for NetworkPoint {
         let until = points.iter().map(|(network, _)| network.until).max();
         let until = until.unwrap_or_default();
         let file = &first.file;
-        let outside = Simulation::new(file.topology.clone())
+        let packet_simulation = Simulation::new(file.topology.clone())
             .map_err(|error| Problem::new(error.to_string()))?;
-        let running = network::Network::new(outside, first.systems.clone())?;
+        let running = network::Network::new(packet_simulation, first.systems.clone())?;
         let mut running = running.with_threads(execution.threads);
         let mut probes = Vec::new();
         for (network, metrics) in points {
@@ -187,11 +187,11 @@ impl Subject for NetworkPoint {
                     break;
                 }
             }
-            let census = running.outside().counters();
+            let census = running.packet_simulation().counters();
             for probe in &mut probes {
                 probe.look(file, &running, &census);
             }
-            running.outside_mut().forget_longest_queues();
+            running.packet_simulation_mut().reset_longest_queues();
         }
         let outcomes = points.iter().zip(probes).map(|((network, _), probe)| {
             let mut outcome = PointOutcome::new(&network.key);
@@ -312,8 +312,8 @@ fn advance_to(
             ControlFlow::Break(())
         }
     };
-    while running.outside().now() < stop {
-        let now = running.outside().now();
+    while running.packet_simulation().now() < stop {
+        let now = running.packet_simulation().now();
         let next = stop.min(now.saturating_add(step));
         running.run_to(next, &mut NoTap, &|| ask(now))?;
         if ask(next).is_break() {

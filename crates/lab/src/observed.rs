@@ -11,7 +11,7 @@ use npsim_observe::profile::to_json;
 use npsim_observe::set::{Observations, ObserverConfig};
 use npsim_observe::timeline::TimeWindow;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_whole;
+use npsim_project::whole_file::write_atomically;
 use npsim_report::flame::{Flame, svg};
 
 /// A kind of observation.
@@ -127,7 +127,7 @@ impl PointFiles {
                 Observe::Timeline => continue,
             };
             let path = self.path(what);
-            write_whole(&path, text.as_bytes())
+            write_atomically(&path, text.as_bytes())
                 .map_err(|error| Problem::io("write", &path, &error))?;
         }
         Ok(())

@@ -41,12 +41,12 @@ impl Ordering {
         let after = stamps.partition_point(|&(end, _)| end <= until).max(window);
         for (place, (_, stamp)) in stamps[..after].iter().enumerate() {
             if place == window {
-                left.count_from_here();
+                left.start_counting();
             }
             left.note((stamp.kind, stamp.flow), stamp.sequence);
         }
         if after == window {
-            left.count_from_here();
+            left.start_counting();
         }
         Self { left, flow_slots }
     }
@@ -65,7 +65,7 @@ impl Ordering {
                     .ok_or("one flow can be distinguished only in generated traffic")?;
                 // A load has at least one flow.
                 let first = |flow: u32| flow.checked_rem(slots) == Some(0);
-                self.left.total_of(THRESHOLD, |&(_, flow)| first(flow))
+                self.left.total_where(THRESHOLD, |&(_, flow)| first(flow))
             }
         };
         order.percent(counter.of(&order)).ok_or_else(|| {

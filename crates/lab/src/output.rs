@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_whole;
+use npsim_project::whole_file::write_atomically;
 use serde::Serialize;
 
 use crate::class::RowClass;
-use crate::document::{About, about, document};
+use crate::document::{MetricInfo, about, document};
 use crate::drawing::{draw, figures};
 use crate::format::{shown_class, shown_difference, shown_estimate, shown_figure, shown_measured};
 use crate::grid::{Grid, grids};
 use crate::profiles;
 use crate::replicates::{equal_runs, estimate, replicates, single_runs};
 use crate::results::Results;
-use crate::study::{ChosenShown, ModelChoice, Study, SubjectKind};
+use crate::study::{ChosenConstant, ModelChoice, Study, SubjectKind};
 use crate::tables::{means_csv, points_csv, reproduced, rows_csv};
 use crate::verdict::{Comparison, Verdict};
 
@@ -46,7 +46,7 @@ struct PageContent<'a> {
     /// Settings that override the study's.
     overrides: Vec<String>,
     points: usize,
-    chosen: Vec<ChosenShown<'a>>,
+    chosen: Vec<ChosenConstant<'a>>,
     profile: String,
     one_profile: bool,
     grids: Vec<PageGrid>,
@@ -57,7 +57,7 @@ struct PageContent<'a> {
     has_runs: bool,
     /// Notes on points whose runs are all equal.
     equal_runs: Vec<String>,
-    metrics: Vec<About>,
+    metrics: Vec<MetricInfo>,
 }
 
 #[derive(Serialize)]
@@ -112,7 +112,8 @@ pub fn write(
 ) -> Result<PathBuf, Problem> {
     let put = |name: &str, text: &str| {
         let path = folder.join(name);
-        write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
+        write_atomically(&path, text.as_bytes())
+            .map_err(|error| Problem::io("write", &path, &error))
     };
     std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
     let json = serde_json::to_string_pretty(&document(study, results, rows, quick))
@@ -267,7 +268,7 @@ fn page(
         points: results.points.len(),
         chosen: study.chosen.iter().map(ModelChoice::shown).collect(),
         profile: profiles::shown(&used),
-        one_profile: profiles::is_one(&used),
+        one_profile: profiles::is_single_profile(&used),
         grids,
         rows,
         figures,

@@ -16,7 +16,7 @@ use crate::points::Point;
 use crate::results::CachedPoint;
 
 /// Maximum number of shards.
-pub const MOST_SHARDS: usize = 100_000;
+pub const MAX_SHARDS: usize = 100_000;
 
 /// One of several shards of all points, of about equal cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +33,9 @@ impl Shard {
     /// # Errors
     /// Returns an error if there is no such shard.
     pub fn new(number: usize, of: usize) -> Result<Self, String> {
-        if of == 0 || of > MOST_SHARDS {
+        if of == 0 || of > MAX_SHARDS {
             return Err(format!(
-                "points can be divided into 1 to {MOST_SHARDS} shards, not into {of}"
+                "points can be divided into 1 to {MAX_SHARDS} shards, not into {of}"
             ));
         }
         if number == 0 || number > of {
@@ -128,7 +128,7 @@ impl Part {
         match self {
             Self::Whole => {}
             Self::Shard(shard) => {
-                let mut dealt = deal(&points, shard.of).into_iter();
+                let mut dealt = assign_shards(&points, shard.of).into_iter();
                 points.retain(|_| dealt.next() == Some(shard.number));
             }
             Self::Point(wanted) if points.len() > 1 => {
@@ -160,7 +160,7 @@ fn no_point(wanted: &str, count: usize) -> Problem {
 /// first, each going to the shard with the least load so far; points that share a run or a key
 /// stay together.
 #[must_use]
-pub fn deal(points: &[CachedPoint], shards: usize) -> Vec<usize> {
+pub fn assign_shards(points: &[CachedPoint], shards: usize) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let different: Vec<&CachedPoint> = points
         .iter()
@@ -215,7 +215,7 @@ pub(crate) fn cost(run: &[&CachedPoint]) -> Cycle {
 
 #[cfg(test)]
 mod tests {
-    use super::{CachedPoint, Part, Point, Shard, deal};
+    use super::{CachedPoint, Part, Point, Shard, assign_shards};
     use crate::study::SubjectKind;
 
     fn point(number: usize, cycles: u64, run: Option<&str>) -> CachedPoint {
@@ -246,13 +246,13 @@ mod tests {
             .drain(..)
             .map(|(cycles, number)| point(number, cycles, None))
             .collect();
-        assert_eq!(deal(&points, 2), [1, 2, 2, 2, 2, 2]);
+        assert_eq!(assign_shards(&points, 2), [1, 2, 2, 2, 2, 2]);
         let shared: Vec<_> = (1..=4).map(|it| point(it, 7, Some("one"))).collect();
         let mut all = shared;
         all.push(point(5, 8, None));
         // A shared run counts once.
-        assert_eq!(deal(&all, 2), [2, 2, 2, 2, 1]);
-        assert_eq!(deal(&all, 7), [2, 2, 2, 2, 1], "some stay empty");
+        assert_eq!(assign_shards(&all, 2), [2, 2, 2, 2, 1]);
+        assert_eq!(assign_shards(&all, 7), [2, 2, 2, 2, 1], "some stay empty");
     }
 
     #[test]
@@ -260,9 +260,9 @@ mod tests {
         let points: Vec<_> = (1..40).map(|it| point(it, (it % 5) as u64, None)).collect();
         let mut turned = points.clone();
         turned.reverse();
-        let mut dealt = deal(&turned, 6);
+        let mut dealt = assign_shards(&turned, 6);
         dealt.reverse();
-        assert_eq!(deal(&points, 6), dealt);
+        assert_eq!(assign_shards(&points, 6), dealt);
         for number in 1..=6 {
             assert!(dealt.contains(&number));
         }
@@ -272,7 +272,7 @@ mod tests {
     fn points_with_equal_keys_share_a_shard() {
         let mut points: Vec<_> = (1..5).map(|it| point(it, 9, None)).collect();
         points[3].key = points[0].key.clone();
-        let dealt = deal(&points, 3);
+        let dealt = assign_shards(&points, 3);
         assert_eq!(dealt[0], dealt[3]);
     }
 

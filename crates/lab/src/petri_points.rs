@@ -130,7 +130,7 @@ fn reading(chain: &Chain, metric: &Metric, flows: u64) -> Result<f64, String> {
             counter,
             flows: observed,
         } => {
-            let order = chain.order.total_of(THRESHOLD, |&(place, _)| {
+            let order = chain.order.total_where(THRESHOLD, |&(place, _)| {
                 *observed == ObservedFlows::All || flows == 1 || place == 0
             });
             let share = order.percent(counter.of(&order));

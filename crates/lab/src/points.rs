@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
-use npsim_session::session::MOST_NODES;
+use npsim_session::session::MAX_NODES;
 use serde::Serialize;
 
 use crate::rounding::close;
@@ -91,7 +91,7 @@ impl Point {
 
     /// The point as part of a sentence: `in "Normal operation" at load 1.5Mpps, mes 4-5`.
     #[must_use]
-    pub fn placed(&self, title: &str) -> String {
+    pub fn as_phrase(&self, title: &str) -> String {
         let places = self.shown_coordinates();
         if places.is_empty() {
             format!("in \"{title}\"")
@@ -290,9 +290,9 @@ impl Point {
 /// Returns a description of the problem if it is not a valid number of routers.
 fn routers(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(hops) if (1..=MOST_NODES).contains(&hops) => Ok(hops),
+        Ok(hops) if (1..=MAX_NODES).contains(&hops) => Ok(hops),
         _ => Err(format!(
-            "`{text}` is not a number of routers; `hops` is a whole number from 1 to {MOST_NODES}"
+            "`{text}` is not a number of routers; `hops` is a whole number from 1 to {MAX_NODES}"
         )),
     }
 }

@@ -12,11 +12,11 @@ use crate::study::{Confidence, Study};
 use crate::verdict::{Comparison, FigureValue, Verdict};
 
 /// The id of the row with the result of this check.
-pub const ROW: &str = "profiles";
+pub const ROW_ID: &str = "profiles";
 
 /// A chip and the number of points that ran on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Used {
+pub struct ProfileUse {
     /// The chip.
     #[serde(flatten)]
     pub chip: PointChip,
@@ -28,7 +28,7 @@ pub struct Used {
 
 /// The chips that the points ran on, ordered by name.
 #[must_use]
-pub fn used(study: &Study, results: &Results) -> Vec<Used> {
+pub fn used(study: &Study, results: &Results) -> Vec<ProfileUse> {
     let mut points: BTreeMap<PointChip, usize> = BTreeMap::new();
     for cached in &results.points {
         let Some(chip) = &cached.chip else { continue };
@@ -39,7 +39,7 @@ pub fn used(study: &Study, results: &Results) -> Vec<Used> {
         }
         *points.entry(chip).or_default() += 1;
     }
-    let used = points.into_iter().map(|(chip, points)| Used {
+    let used = points.into_iter().map(|(chip, points)| ProfileUse {
         frozen: chip.is_frozen(study),
         chip,
         points,
@@ -48,12 +48,12 @@ pub fn used(study: &Study, results: &Results) -> Vec<Used> {
 }
 
 /// The chips of sweeps that do not deliberately use another chip.
-fn own(used: &[Used]) -> impl Iterator<Item = &Used> {
+fn own(used: &[ProfileUse]) -> impl Iterator<Item = &ProfileUse> {
     used.iter().filter(|used| used.chip.meant.is_none())
 }
 
 /// Whether every chip has a single profile.
-fn is_single(used: &[Used]) -> bool {
+fn is_single(used: &[ProfileUse]) -> bool {
     let same: Vec<&PointChip> = own(used).map(|used| &used.chip).collect();
     let pairs = &mut same.windows(2);
     pairs.all(|pair| matches!(pair, [a, b] if a.chip != b.chip))
@@ -62,18 +62,18 @@ fn is_single(used: &[Used]) -> bool {
 /// Whether every chip has a single profile, that of the study, except where a sweep
 /// deliberately uses another chip.
 #[must_use]
-pub fn is_one(used: &[Used]) -> bool {
+pub fn is_single_profile(used: &[ProfileUse]) -> bool {
     is_single(used) && own(used).all(|used| used.frozen)
 }
 
 /// The result in words: `one profile: ixp2400 0123456789abcdef`.
 #[must_use]
-pub fn shown(used: &[Used]) -> String {
+pub fn shown(used: &[ProfileUse]) -> String {
     if used.is_empty() {
         return "no point ran on a chip".to_owned();
     }
     let list: Vec<_> = used.iter().map(|used| used.chip.shown()).collect();
-    let begin = match (is_single(used), is_one(used), used.len()) {
+    let begin = match (is_single(used), is_single_profile(used), used.len()) {
         (true, true, 1) => "one profile",
         (true, true, _) => "one profile for each chip",
         (true, false, _) => "not the chip of the study",
@@ -88,7 +88,7 @@ pub fn shown(used: &[Used]) -> String {
 pub fn row(study: &Study, results: &Results) -> Comparison {
     let used = used(study, results);
     Comparison {
-        id: ROW.into(),
+        id: ROW_ID.into(),
         what: "all points of a chip ran on the profile of the study, and no setting changed it"
             .into(),
         unit: String::new(),
@@ -102,7 +102,7 @@ pub fn row(study: &Study, results: &Results) -> Comparison {
         class: RowClass::OwnCheck,
         chosen: Vec::new(),
         arithmetic: None,
-        verdict: if is_one(&used) {
+        verdict: if is_single_profile(&used) {
             Verdict::Hit
         } else {
             Verdict::Miss
@@ -120,11 +120,11 @@ pub fn row(study: &Study, results: &Results) -> Comparison {
 
 #[cfg(test)]
 mod tests {
-    use super::{Used, is_one, shown};
+    use super::{ProfileUse, is_single_profile, shown};
     use crate::results::PointChip;
 
-    fn used(chip: &str, profile: &str, changed: &[&str]) -> Used {
-        Used {
+    fn used(chip: &str, profile: &str, changed: &[&str]) -> ProfileUse {
+        ProfileUse {
             chip: PointChip {
                 chip: chip.into(),
                 profile: profile.into(),
@@ -140,14 +140,14 @@ mod tests {
     fn profiles_are_compared_per_chip() {
         let one = used("a", "1", &[]);
         assert_eq!(shown(std::slice::from_ref(&one)), "one profile: a 1");
-        assert!(is_one(&[one.clone(), used("b", "2", &[])]));
-        assert!(!is_one(&[one.clone(), used("a", "2", &[])]));
+        assert!(is_single_profile(&[one.clone(), used("b", "2", &[])]));
+        assert!(!is_single_profile(&[one.clone(), used("a", "2", &[])]));
         let mut changed = [used("a", "1", &["sram.read=1"])];
         changed[0].chip.meant = Some("to see".into());
-        assert!(is_one(&[one, changed[0].clone()]));
+        assert!(is_single_profile(&[one, changed[0].clone()]));
         assert!(shown(&changed).contains("another chip, a 1 (to see)"));
         changed[0].chip.meant = None;
-        assert!(!is_one(&changed));
+        assert!(!is_single_profile(&changed));
         assert_eq!(
             shown(&changed),
             "not the chip of the study: a 1 with sram.read=1"

@@ -41,7 +41,7 @@ pub fn equal_runs(study: &Study, results: &Results) -> Vec<String> {
         for runs in &several {
             for metric in study.metrics_of(sweep).into_keys() {
                 let estimate = estimate(results, runs, metric);
-                if estimate.is_ok_and(|estimate| estimate.is_of_equal_runs()) {
+                if estimate.is_ok_and(|estimate| estimate.has_equal_runs()) {
                     *found.entry(metric).or_default() += 1;
                 }
             }
@@ -113,7 +113,7 @@ fn spread(study: &Study, results: &Results, sweep: &Sweep) -> Option<String> {
                 let Ok(it) = estimate(results, &runs, metric) else {
                     continue;
                 };
-                let share = it.half.unwrap_or(0.0) / it.mean.abs() * 100.0;
+                let share = it.half_width.unwrap_or(0.0) / it.mean.abs() * 100.0;
                 if metrics.contains_key(metric) && share.is_finite() {
                     let most = widest.entry(metric).or_default();
                     *most = most.max(share);

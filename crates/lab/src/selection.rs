@@ -86,7 +86,7 @@ fn ids_of<'a>(study: &'a Study, name: &str) -> Option<Vec<&'a str>> {
                 .is_some_and(|(sweep, _)| sweep == name)
         };
         let rows = study.published.iter();
-        let rows = rows.filter(|row| asked(study, &[row]).iter().any(of));
+        let rows = rows.filter(|row| curves_behind(study, &[row]).iter().any(of));
         rows.map(|row| row.id.as_str()).collect()
     })
 }
@@ -96,7 +96,7 @@ fn ids_of_figure<'a>(study: &'a Study, figure: &'a FigureText) -> Vec<&'a str> {
     let drawn: BTreeSet<&str> = figure.curve.iter().map(|curve| curve.of.as_str()).collect();
     let marked = figure.mark.iter().map(|mark| mark.id.as_str());
     let computed = study.published.iter().filter(|row| {
-        let curves = asked(study, &[row]);
+        let curves = curves_behind(study, &[row]);
         curves.iter().any(|curve| drawn.contains(curve.as_str()))
     });
     marked.chain(computed.map(|row| row.id.as_str())).collect()
@@ -104,8 +104,8 @@ fn ids_of_figure<'a>(study: &'a Study, figure: &'a FigureText) -> Vec<&'a str> {
 
 /// The measured curves behind published values, as `SWEEP.METRIC`.
 #[must_use]
-pub fn asked(study: &Study, rows: &[&Published]) -> BTreeSet<String> {
-    let mut asked = BTreeSet::new();
+pub fn curves_behind(study: &Study, rows: &[&Published]) -> BTreeSet<String> {
+    let mut curves_behind = BTreeSet::new();
     for row in rows {
         let value = row.measured.iter().flat_map(|measured| measured.curves());
         let shape = row.shape.iter().flat_map(Shape::curves);
@@ -113,15 +113,15 @@ pub fn asked(study: &Study, rows: &[&Published]) -> BTreeSet<String> {
             match study.curve.get(curve.of()) {
                 Some(derived) => {
                     let behind = derived.behind(None).into_iter();
-                    asked.extend(behind.map(|(curve, _)| curve.of().to_owned()));
+                    curves_behind.extend(behind.map(|(curve, _)| curve.of().to_owned()));
                 }
                 None => {
-                    asked.insert(curve.of().to_owned());
+                    curves_behind.insert(curve.of().to_owned());
                 }
             }
         }
     }
-    asked
+    curves_behind
 }
 
 /// Whether a published value is compared with a value computed from this point.

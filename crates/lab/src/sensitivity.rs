@@ -17,13 +17,13 @@ use crate::campaign::Campaign;
 use crate::points::{Point, points};
 use crate::results::Results;
 use crate::selection;
-use crate::sensitivity::knobs::{Knob, Knobs, Move};
+use crate::sensitivity::knobs::{Knob, KnobChange, Knobs};
 use crate::sensitivity::report::{Base, SensitivityReport};
 use crate::verdict::{self, Comparison};
 
 /// What to analyse.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct SensitivityOptions {
     /// Ids of rows; empty for all.
     pub ids: Vec<String>,
     /// Names of the knobs to vary; empty for all.
@@ -35,7 +35,7 @@ pub struct Question {
 /// A variant of the study: the knobs that were moved, and the indices of its points in the plan.
 #[derive(Clone, Debug)]
 struct Variant {
-    moves: Vec<(usize, Move)>,
+    moves: Vec<(usize, KnobChange)>,
     points: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl SensitivityPlan {
     ///
     /// # Errors
     /// Returns an error if a name or an id is unknown or a system cannot be read.
-    pub fn new(campaign: &Campaign<'_>, question: &Question) -> Result<Self, Problems> {
+    pub fn new(campaign: &Campaign<'_>, question: &SensitivityOptions) -> Result<Self, Problems> {
         let study = campaign.study;
         let wanted = selection::select(study, &question.ids)?;
         let counted = |point: &Point| {
@@ -98,8 +98,12 @@ impl SensitivityPlan {
     }
 
     /// Adds the points of the study with some knobs moved; points that are not affected are shared.
-    fn variant(&mut self, knobs: &Knobs, moves: Vec<(usize, Move)>) -> Result<Variant, String> {
-        let named: Vec<(&Knob, &Move)> = moves
+    fn variant(
+        &mut self,
+        knobs: &Knobs,
+        moves: Vec<(usize, KnobChange)>,
+    ) -> Result<Variant, String> {
+        let named: Vec<(&Knob, &KnobChange)> = moves
             .iter()
             .map(|(at, one)| (&self.knobs[*at], one))
             .collect();
@@ -154,7 +158,7 @@ impl SensitivityPlan {
     pub fn report(
         &self,
         campaign: &Campaign<'_>,
-        question: &Question,
+        question: &SensitivityOptions,
         results: &Results,
     ) -> Result<SensitivityReport, Problems> {
         let study = campaign.study;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_whole;
+use npsim_project::whole_file::write_atomically;
 use serde::{Deserialize, Serialize};
 
 /// Name of the file format.
@@ -121,7 +121,7 @@ impl Store {
         let path = self.path(&outcome.key);
         let text = serde_json::to_string_pretty(outcome)
             .map_err(|error| Problem::new(format!("`{}`: {error}", path.display())))?;
-        write_whole(&path, (text + "\n").as_bytes())
+        write_atomically(&path, (text + "\n").as_bytes())
             .map_err(|error| Problem::io("write", &path, &error))
     }
 }

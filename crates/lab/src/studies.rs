@@ -87,7 +87,7 @@ pub fn text(name: &str) -> Result<String, Problem> {
     // Reports the same mistakes in the name or the file as running it would.
     find(name)?;
     let path = Path::new(name);
-    npsim_net::inputs::reading(path);
+    npsim_net::inputs::note_read(path);
     std::fs::read_to_string(path).map_err(|error| Problem::io("read", path, &error))
 }
 

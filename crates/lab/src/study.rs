@@ -10,7 +10,7 @@ mod published;
 
 pub use crate::setting_value::SettingValue;
 pub use axis::{Axis, AxisLevel, AxisStep};
-pub use chosen::{ChosenShown, ModelChoice};
+pub use chosen::{ChosenConstant, ModelChoice};
 pub use published::{
     Confidence, FigureScale, Published, PublishedCell, PublishedCurve, PublishedFigure,
     PublishedMark, Table, TableRow,

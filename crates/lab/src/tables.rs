@@ -105,7 +105,11 @@ pub fn reproduced(rows: &[Comparison]) -> String {
 /// limited to the curves `SWEEP.METRIC` in `asked`, if given. Tables on terminals only have room
 /// for `-` there.
 #[must_use]
-pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) -> Vec<String> {
+pub fn missing_values(
+    study: &Study,
+    results: &Results,
+    asked: Option<&BTreeSet<String>>,
+) -> Vec<String> {
     let mut found: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
     for cached in &results.points {
         let ran = results.outcome(cached).is_some_and(|o| o.fault.is_none());
@@ -118,7 +122,9 @@ pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) 
                 continue;
             }
             if let Err(why) = results.reading(cached, metric) {
-                let place = cached.point.placed(sweep.title.as_deref().unwrap_or(name));
+                let place = cached
+                    .point
+                    .as_phrase(sweep.title.as_deref().unwrap_or(name));
                 found.entry((metric, why)).or_default().push(place);
             }
         }
@@ -343,7 +349,7 @@ pub(crate) fn means_csv(study: &Study, results: &Results) -> String {
                 let estimate = estimate(results, &runs, metric);
                 let number = |number: Option<f64>| number.map(|n| n.to_string());
                 let (mean, interval, why) = match &estimate {
-                    Ok(it) if it.is_of_equal_runs() => (
+                    Ok(it) if it.has_equal_runs() => (
                         Some(it.mean),
                         None,
                         "all runs are equal: no interval".to_owned(),

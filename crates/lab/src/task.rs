@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_whole;
+use npsim_project::whole_file::write_atomically;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::hash;
@@ -120,7 +120,7 @@ impl TaskFolder {
         let path = folder.join(format!("{}.json", part.file_name()));
         let text = serde_json::to_string_pretty(record)
             .map_err(|error| Problem::new(format!("`{}`: {error}", path.display())))?;
-        write_whole(&path, (text + "\n").as_bytes())
+        write_atomically(&path, (text + "\n").as_bytes())
             .map_err(|error| Problem::io("write", &path, &error))
     }
 

@@ -254,7 +254,7 @@ fn compare_value(
     let estimate = Estimate::of(&each);
     row.measured = Some(FigureValue::Number(estimate.mean));
     row.interval = estimate.interval();
-    row.equal_runs = estimate.is_of_equal_runs();
+    row.equal_runs = estimate.has_equal_runs();
     let hit = if let Some(expected) = published.value {
         row.difference = Some(estimate.mean - expected);
         let difference = estimate.mean - expected;

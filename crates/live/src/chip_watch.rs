@@ -4,7 +4,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::{Batch, Observer};
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_observe::flow::TrafficFlow;
 use npsim_observe::sections::SerialSections;
@@ -53,7 +53,7 @@ impl ChipWatch {
 }
 
 impl Observer for ChipWatch {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.flow.wants().and(self.sections.wants())
     }
 
@@ -66,13 +66,13 @@ impl Observer for ChipWatch {
         self.flow.needs_order() || self.sections.needs_order()
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.flow.recur(at, state) && self.sections.recur(at, state)
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.flow.visit_state(at, state) && self.sections.visit_state(at, state)
     }
 
-    fn see_all(&mut self, events: &Batch<'_>) {
-        self.flow.see_all(events);
-        self.sections.see_all(events);
+    fn see_batch(&mut self, events: &Batch<'_>) {
+        self.flow.see_batch(events);
+        self.sections.see_batch(events);
     }
 }
 

@@ -63,7 +63,7 @@ pub enum DilationRule {
     /// This dilation, with a slip when the simulator is late.
     Fixed(Dilation),
     /// The smallest dilation with which the simulator is not late. Until it is found, the clock slips.
-    Adapting,
+    Adaptive,
 }
 
 impl FromStr for DilationRule {
@@ -71,7 +71,7 @@ impl FromStr for DilationRule {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text == "auto" {
-            return Ok(Self::Adapting);
+            return Ok(Self::Adaptive);
         }
         let factor = text.parse::<f64>().ok();
         let thousandths = factor.map(|factor| factor * UNIT_DILATION as f64);
@@ -113,7 +113,7 @@ impl LiveClock {
             rule,
             dilation: match rule {
                 DilationRule::Fixed(dilation) => dilation,
-                DilationRule::Adapting => Dilation::NONE,
+                DilationRule::Adaptive => Dilation::NONE,
             },
             tolerated,
             anchor: (0, 0),
@@ -154,7 +154,7 @@ impl LiveClock {
             self.slipped += slip;
             self.anchor.0 += slip;
         }
-        if self.rule == DilationRule::Adapting {
+        if self.rule == DilationRule::Adaptive {
             self.adapt(host);
         }
     }
@@ -283,7 +283,7 @@ mod tests {
         for wrong in ["0", "0.5", "-1", "x", "1e9", "NaN", "inf", ""] {
             assert!(wrong.parse::<DilationRule>().is_err(), "{wrong}");
         }
-        assert_eq!("auto".parse(), Ok(DilationRule::Adapting));
+        assert_eq!("auto".parse(), Ok(DilationRule::Adaptive));
         assert_eq!("20".parse(), Ok(DilationRule::Fixed(Dilation(20_000))));
     }
 }

@@ -21,7 +21,7 @@ use crate::clock::{HostTime, LiveClock};
 use crate::port_lines::PortLines;
 use crate::requests::{REQUESTS, Request};
 use crate::status::{LiveStatus, PortStatus};
-use crate::system::{Halted, LeavingFrame, LiveSystem};
+use crate::system::{DepartingFrame, Halted, LiveSystem};
 
 /// The shortest and the longest step of a system that may be busy, in simulated time.
 const STEPS: [Time; 2] = [50 * MICROSECOND, 10_000 * MICROSECOND];
@@ -32,11 +32,11 @@ const PICTURE_EVERY: HostTime = 250_000_000;
 
 /// The outcome of passing a frame to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handover {
+pub enum WriteOutcome {
     /// The host has accepted the frame.
-    Taken,
+    Accepted,
     /// There is currently no room for it.
-    NoRoom,
+    Full,
     /// The frame is lost: the interface is down, or does not accept frames of that length.
     Lost,
 }
@@ -56,7 +56,7 @@ pub trait Host {
     ///
     /// # Errors
     /// Returns an error if the interface has vanished.
-    fn write(&mut self, port: usize, frame: &[u8]) -> Result<Handover, Problem>;
+    fn write(&mut self, port: usize, frame: &[u8]) -> Result<WriteOutcome, Problem>;
 
     /// Waits until a frame can be read at one of the selected ports, a request or a signal has arrived, or
     /// `most` nanoseconds have passed. Returns whether there is a frame or a request.
@@ -163,12 +163,12 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     /// Protects these files, given with their descriptions, from being overwritten by requests.
-    pub fn keep(&mut self, files: impl IntoIterator<Item = (PathBuf, &'static str)>) {
+    pub fn protect(&mut self, files: impl IntoIterator<Item = (PathBuf, &'static str)>) {
         self.kept.extend(files);
     }
 
     /// Shows the run on a screen while it is in progress.
-    pub fn show_on(&mut self, screen: Box<dyn Screen<S>>) {
+    pub fn set_screen(&mut self, screen: Box<dyn Screen<S>>) {
         self.screen = Some(screen);
     }
 
@@ -355,9 +355,9 @@ impl<S: LiveSystem> LiveRun<S> {
         for port in 0..self.none_until.len() {
             while let Some((due, bytes)) = self.lines.front(port) {
                 match host.write(port, bytes)? {
-                    Handover::NoRoom => break,
-                    Handover::Lost => self.lost_outside[port] += 1,
-                    Handover::Taken => {
+                    WriteOutcome::Full => break,
+                    WriteOutcome::Lost => self.lost_outside[port] += 1,
+                    WriteOutcome::Accepted => {
                         let late = host.now().saturating_sub(self.clock.host(*due));
                         self.late.add(late);
                     }
@@ -478,11 +478,11 @@ impl<S: LiveSystem> LiveRun<S> {
     /// Queues the frames that have begun to leave until they are due. A frame that leaves at an unconnected
     /// port is discarded.
     fn queue_departures(&mut self) {
-        let leaving = self.system.take_leaving().into_iter();
+        let departing = self.system.take_departing().into_iter();
         let ports = &self.ports;
-        self.lines.leaving(leaving.filter_map(|frame| {
+        self.lines.departing(departing.filter_map(|frame| {
             let port = ports.iter().position(|port| *port == frame.port)?;
-            Some(LeavingFrame { port, ..frame })
+            Some(DepartingFrame { port, ..frame })
         }));
     }
 

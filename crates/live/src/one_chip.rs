@@ -12,7 +12,7 @@ use npsim_net::recording::{cycle, picoseconds};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
-use npsim_session::links::Crossing;
+use npsim_session::links::LinkFrame;
 use npsim_session::node::Node;
 use npsim_session::simulation::{Ending, RunSettings};
 use npsim_transport::time::Time;
@@ -21,7 +21,7 @@ use crate::chip_counts::{counted, pretty_json};
 use crate::chip_observations::Observations;
 use crate::chip_watch::ChipWatch;
 use crate::system::{
-    EnteredFrame, Halted, LeavingFrame, LiveSystem, ObservationKind, PortCounts, Progress,
+    DepartingFrame, EnteredFrame, Halted, LiveSystem, ObservationKind, PortCounts, Progress,
 };
 
 /// A chip between interfaces.
@@ -140,7 +140,7 @@ impl LiveSystem for OneChip {
             begins,
             line_free: Time::try_from(line_free).unwrap_or(Time::MAX),
         };
-        self.node.put(Crossing {
+        self.node.put(LinkFrame {
             start,
             end: self.cycle(Time::try_from(end).unwrap_or(Time::MAX)),
             port: port as u8,
@@ -167,9 +167,9 @@ impl LiveSystem for OneChip {
         }
     }
 
-    fn take_leaving(&mut self) -> Vec<LeavingFrame> {
+    fn take_departing(&mut self) -> Vec<DepartingFrame> {
         let left = self.node.take_departures().into_iter();
-        let left = left.map(|frame| LeavingFrame {
+        let left = left.map(|frame| DepartingFrame {
             due: self.time(frame.end),
             port: usize::from(frame.port),
             bytes: frame.bytes,

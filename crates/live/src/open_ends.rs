@@ -141,7 +141,7 @@ impl RecordedArrivals {
     ///
     /// # Errors
     /// As for [`Self::new`].
-    pub fn enter_until(
+    pub fn admit_until(
         &mut self,
         until: Time,
         ends: &OpenEnds,

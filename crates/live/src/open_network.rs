@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::chip_counts::{counted, pretty_json};
 use crate::open_ends::{DepartureCapture, OpenEnds};
-use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
+use crate::system::{DepartingFrame, EnteredFrame, Halted, LiveSystem, PortCounts, Progress};
 
 /// A network whose ports are its open ends.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl LiveSystem for OpenNetwork {
     }
 
     fn now(&self) -> Time {
-        self.network.outside().now()
+        self.network.packet_simulation().now()
     }
 
     fn silent_until(&self) -> Time {
@@ -116,8 +116,8 @@ impl LiveSystem for OpenNetwork {
         }
     }
 
-    fn take_leaving(&mut self) -> Vec<LeavingFrame> {
-        let mut leaving = Vec::new();
+    fn take_departing(&mut self) -> Vec<DepartingFrame> {
+        let mut departing = Vec::new();
         for frame in self.network.take_outgoing() {
             if let Some(port) = self.ends.at(frame.node) {
                 if let Some(capture) = &mut self.capture {
@@ -126,14 +126,14 @@ impl LiveSystem for OpenNetwork {
                 let counts = &mut self.counts[port];
                 counts.left += 1;
                 counts.left_bytes += frame.bytes.len() as u64;
-                leaving.push(LeavingFrame {
+                departing.push(DepartingFrame {
                     due: frame.at,
                     port,
                     bytes: frame.bytes,
                 });
             }
         }
-        leaving
+        departing
     }
 
     fn counts(&self) -> Vec<PortCounts> {
@@ -145,11 +145,11 @@ impl LiveSystem for OpenNetwork {
             let chip = self.chip(name)?;
             return Ok(self.network.state_report(chip).unwrap_or_default());
         }
-        let outside = self.network.outside();
-        let lines = 0..2 * outside.topology().links.len();
+        let packet_simulation = self.network.packet_simulation();
+        let lines = 0..2 * packet_simulation.topology().links.len();
         let queues = lines.filter_map(|line| {
-            let (bytes, packets) = outside.queue(line);
-            let name = outside.topology().line_name(line);
+            let (bytes, packets) = packet_simulation.queue(line);
+            let name = packet_simulation.topology().line_name(line);
             (packets > 0).then(|| format!("{name}: {packets} packets wait, {bytes} bytes"))
         });
         Ok(queues.collect())

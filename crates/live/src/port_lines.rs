@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use npsim_transport::time::Time;
 
-use crate::system::{EnteredFrame, LeavingFrame};
+use crate::system::{DepartingFrame, EnteredFrame};
 
 /// A frame that is not due yet, ordered by due time, then by arrival here.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,8 +67,8 @@ impl PortLines {
     }
 
     /// Adds frames that have begun to leave the system.
-    pub fn leaving(&mut self, frames: impl IntoIterator<Item = LeavingFrame>) {
-        for LeavingFrame { due, port, bytes } in frames {
+    pub fn departing(&mut self, frames: impl IntoIterator<Item = DepartingFrame>) {
+        for DepartingFrame { due, port, bytes } in frames {
             let number = self.number;
             self.number += 1;
             self.not_due.push(Reverse(PendingFrame {
@@ -116,17 +116,17 @@ impl PortLines {
 #[cfg(test)]
 mod tests {
     use super::PortLines;
-    use crate::system::{EnteredFrame, LeavingFrame};
+    use crate::system::{DepartingFrame, EnteredFrame};
 
     #[test]
     fn frames_leave_in_order_when_due() {
         let mut lines = PortLines::new(2);
-        let frame = |due, port, byte| LeavingFrame {
+        let frame = |due, port, byte| DepartingFrame {
             due,
             port,
             bytes: vec![byte],
         };
-        lines.leaving([
+        lines.departing([
             frame(30, 0, 1),
             frame(10, 1, 2),
             frame(10, 1, 3),

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// A frame that has left, without its frame check sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeavingFrame {
+pub struct DepartingFrame {
     /// The time at which its last bit leaves; no host can have the frame earlier.
     pub due: Time,
     /// The number of the port.
@@ -98,7 +98,7 @@ pub trait LiveSystem {
     fn run_to(&mut self, until: Time, progress: &Progress<'_>) -> Result<(), Halted>;
 
     /// The frames that have begun to leave since the last call.
-    fn take_leaving(&mut self) -> Vec<LeavingFrame>;
+    fn take_departing(&mut self) -> Vec<DepartingFrame>;
 
     /// The counts of arrivals and departures, by port.
     fn counts(&self) -> Vec<PortCounts>;

@@ -94,7 +94,7 @@ impl Census {
         }
         self.ports[port].frames += 1;
         self.ports[port].bytes += bytes;
-        self.oddities.truncated += u64::from(frame.is_cut());
+        self.oddities.truncated += u64::from(frame.is_truncated());
         self.oddities.group_addressed += u64::from(frame.bytes.first().is_some_and(|b| b & 1 == 1));
         let protocol = self.inspect(frame);
         *self.protocols.entry(protocol).or_default() += 1;
@@ -109,7 +109,7 @@ impl Census {
 
     /// Whether there may be more flows than were counted.
     #[must_use]
-    pub fn has_more_flows(&self) -> bool {
+    pub fn flow_limit_reached(&self) -> bool {
         self.flows.len() >= MAX_COUNTED_FLOWS
     }
 
@@ -142,8 +142,8 @@ impl Census {
                 return link_protocol(&frame.bytes);
             }
         };
-        odd.unreadable += u64::from(packet.stop_err.is_some() && !frame.is_cut());
-        if !frame.is_cut() {
+        odd.unreadable += u64::from(packet.stop_err.is_some() && !frame.is_truncated());
+        if !frame.is_truncated() {
             let sum = transport_checksum(&frame.bytes, &packet);
             odd.bad_payload_checksums += u64::from(sum.is_some_and(|it| it.stated != it.right));
         }

@@ -76,7 +76,7 @@ impl Compression {
 
 /// Returns a file's name without the extension of a compression.
 #[must_use]
-pub fn without_ending(path: &Path) -> PathBuf {
+pub fn without_extension(path: &Path) -> PathBuf {
     match Compression::of_name(path) {
         Some(_) => path.with_extension(""),
         None => path.to_path_buf(),

@@ -21,9 +21,9 @@ use pcap_file::pcap::{
 };
 use pcap_file::{DataLink, Endianness};
 
-pub use resume::KeptFile;
+pub use resume::ResumableFile;
 pub use tally::{Position, SharedBytes};
-pub use trace_sink::{CaptureForm, CapturePort, TraceSink};
+pub use trace_sink::{CaptureFormat, CapturePort, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;
 use crate::standard_output::{self, is_standard_output};

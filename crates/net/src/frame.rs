@@ -17,7 +17,7 @@ pub struct Frame {
 impl Frame {
     /// Whether the capture holds only the beginning of the frame.
     #[must_use]
-    pub fn is_cut(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.bytes.len() < self.original_len as usize
     }
 }

@@ -1,9 +1,9 @@
 //! Records the files that a process reads, so that another process can be given the same ones
 //! elsewhere.
 //!
-//! Nothing is recorded unless [`note_into`] was called. Code that opens a file whose content affects a
-//! command first calls [`reading`]; code that only checks whether a file exists calls [`seeing`]; code
-//! that reads standard input calls [`reading_standard_input`].
+//! Nothing is recorded unless [`record_inputs_to`] was called. Code that opens a file whose content affects a
+//! command first calls [`note_read`]; code that only checks whether a file exists calls [`note_existence`]; code
+//! that reads standard input calls [`note_standard_input`].
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -64,7 +64,7 @@ static NOTES: OnceLock<Mutex<Notes>> = OnceLock::new();
 ///
 /// # Errors
 /// Returns an error if nothing can be written there.
-pub fn note_into(folder: &Path) -> io::Result<()> {
+pub fn record_inputs_to(folder: &Path) -> io::Result<()> {
     let list = OpenOptions::new()
         .create_new(true)
         .append(true)
@@ -81,17 +81,17 @@ pub fn note_into(folder: &Path) -> io::Result<()> {
 }
 
 /// Notes that the file at `path` is about to be read.
-pub fn reading(path: &Path) {
+pub fn note_read(path: &Path) {
     note(path, true);
 }
 
 /// Notes that the existence of `path` affects what happens next.
-pub fn seeing(path: &Path) {
+pub fn note_existence(path: &Path) {
     note(path, false);
 }
 
 /// Notes that standard input is about to be read.
-pub fn reading_standard_input() {
+pub fn note_standard_input() {
     if let Some(notes) = NOTES.get() {
         let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.add(Path::new(STANDARD_INPUT), NoteKind::Other);
@@ -141,7 +141,7 @@ impl Notes {
 ///
 /// # Errors
 /// Returns an error if they cannot be read or a path is not valid UTF-8.
-pub fn notes_in(folder: &Path) -> io::Result<Vec<InputNote>> {
+pub fn read_notes(folder: &Path) -> io::Result<Vec<InputNote>> {
     let bytes = fs::read(folder.join(LIST))?;
     let lines = bytes.split(|&byte| byte == 0).enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty());
@@ -164,7 +164,7 @@ pub fn notes_in(folder: &Path) -> io::Result<Vec<InputNote>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NoteKind, note_into, notes_in, reading, seeing};
+    use super::{NoteKind, note_existence, note_read, read_notes, record_inputs_to};
 
     #[test]
     fn files_are_noted_once_with_their_contents() {
@@ -173,15 +173,15 @@ mod tests {
         let file = dir.path().join("a.uc");
         std::fs::create_dir(&notes).unwrap();
         std::fs::write(&file, "before").unwrap();
-        reading(&file);
-        note_into(&notes).unwrap();
+        note_read(&file);
+        record_inputs_to(&notes).unwrap();
         for _ in 0..2 {
-            reading(&file);
-            seeing(dir.path());
-            reading(&dir.path().join("missing"));
+            note_read(&file);
+            note_existence(dir.path());
+            note_read(&dir.path().join("missing"));
         }
         std::fs::write(&file, "after").unwrap();
-        let found = notes_in(&notes).unwrap();
+        let found = read_notes(&notes).unwrap();
         let found: Vec<_> = { found.iter() }
             // Other tests of this process run concurrently and read captures of their own.
             .filter(|it| it.path.starts_with(dir.path()))

@@ -43,7 +43,7 @@ pub use kind::FrameKind;
 pub use phase::Phase;
 pub use prefix::{Prefix, PrefixError};
 pub use rate::{Amount, LoadRate, RateError};
-pub use sizes::{LONGEST, SHORTEST, Size, SizeError, Sizes};
+pub use sizes::{MAX_FRAME_SIZE, MIN_FRAME_SIZE, Size, SizeError, Sizes};
 pub use span::{SpanError, TimeSpan};
 pub use special::{OptionBytes, OptionError, Share, ShareError, Special};
 pub use stamp::Stamp;
@@ -218,12 +218,12 @@ pub enum LoadError {
     },
     /// No port has any traffic.
     #[error("no port of the load has traffic; give one a rate or a share of the spread")]
-    Nothing,
+    NoTraffic,
     /// A port would get more traffic than its line carries.
     #[error(
         "port {port} would get more frames than its line of {bits_per_second} bit/s carries, which is {most} a second of this size; lower the rate, or spread it over more ports"
     )]
-    TooMuch {
+    ExceedsLineRate {
         /// The port.
         port: usize,
         /// The line.
@@ -233,13 +233,13 @@ pub enum LoadError {
     },
     /// Numbers that cannot be represented exactly.
     #[error("the load's rate on port {port} has too many digits to be kept exactly; round it")]
-    TooFine {
+    TooPrecise {
         /// The port.
         port: usize,
     },
     /// The shares of special frames add up to more than all frames.
     #[error("the shares of special frames add up to more than 1; lower some of them")]
-    Shares,
+    SharesExceedOne,
     /// A number outside its range.
     #[error("the load's `{what}` is {given}, and it must be {range}")]
     Range {

@@ -89,7 +89,7 @@ impl<F: Ord> Sequences<F> {
 
     /// Counts packets only from here on. Later packets are still compared with those before, so that a cut
     /// through a flow makes no packet early or late; missing packets are counted over the whole time.
-    pub fn count_from_here(&mut self) {
+    pub fn start_counting(&mut self) {
         for trail in self.flows.values_mut() {
             trail.history = trail.numbers.len();
         }
@@ -112,12 +112,12 @@ impl<F: Ord> Sequences<F> {
     /// Returns the order of all flows together.
     #[must_use]
     pub fn total(&self, threshold: u64) -> OrderMeasures {
-        self.total_of(threshold, |_| true)
+        self.total_where(threshold, |_| true)
     }
 
     /// Returns the order of the chosen flows together.
     #[must_use]
-    pub fn total_of(&self, threshold: u64, mut chosen: impl FnMut(&F) -> bool) -> OrderMeasures {
+    pub fn total_where(&self, threshold: u64, mut chosen: impl FnMut(&F) -> bool) -> OrderMeasures {
         let mut total = OrderMeasures {
             missing: self.counted.then_some(0),
             ..OrderMeasures::default()

@@ -41,7 +41,7 @@ pub enum PaceError {
     #[error(
         "port {port} has a line rate of 0 bit/s, on which no frame ever arrives; give it a rate"
     )]
-    DeadLine {
+    ZeroLineRate {
         /// The port.
         port: u32,
     },
@@ -97,7 +97,7 @@ pub enum PaceError {
     },
     /// A port of a recording had a line of another rate.
     #[error("port {port} was recorded on a line of {recorded} bit/s, and has one of {now} bit/s")]
-    OtherLine {
+    LineRateMismatch {
         /// The port.
         port: u32,
         /// Its rate in the recording.

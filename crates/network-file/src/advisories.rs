@@ -30,7 +30,9 @@ fn narrow(file: &NetworkFile, routes: &Routes) -> Vec<String> {
     for flow in &topology.flows {
         // Among equally slow lines, a watched one comes first.
         let rank = |line: &usize| (topology.line(*line).rate, !topology.is_watched(*line));
-        let slowest = routes.way(topology, flow.from, flow.to).min_by_key(rank);
+        let slowest = routes
+            .lines_between(topology, flow.from, flow.to)
+            .min_by_key(rank);
         let Some(line) = slowest.filter(|line| !topology.is_watched(*line)) else {
             continue;
         };
@@ -121,7 +123,7 @@ fn unanswered(file: &NetworkFile, routes: &Routes, systems: &[System]) -> Vec<St
         };
         let mut is_known = false;
         let mut strangers = Vec::new();
-        for line in routes.way(topology, flow.from, flow.to) {
+        for line in routes.lines_between(topology, flow.from, flow.to) {
             let node = topology.links[line / 2].ends[line % 2];
             match asked.is_answered(node, file, systems) {
                 Some(true) => is_known = true,

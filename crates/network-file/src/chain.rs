@@ -13,7 +13,7 @@ use npsim_project::problem::{Problem, Problems};
 use npsim_project::quantity::Time;
 use npsim_project::resolve::PortAddress;
 use npsim_project::{Overrides, Project, Registry};
-use npsim_session::session::MOST_NODES;
+use npsim_session::session::MAX_NODES;
 use npsim_transport::time::{MICROSECOND, SECOND};
 
 use crate::file::NetworkFile;
@@ -55,9 +55,9 @@ fn text(project: &Project, target: &Path, routers: usize) -> Result<String, Prob
         );
         return Err(Problem::new(message).help("give it a [[port]] for each of both"));
     };
-    if !(1..=MOST_NODES).contains(&routers) {
+    if !(1..=MAX_NODES).contains(&routers) {
         let message = format!("there is no chain of {routers} routers");
-        return Err(Problem::new(message).help(format!("a chain has 1 to {MOST_NODES}")));
+        return Err(Problem::new(message).help(format!("a chain has 1 to {MAX_NODES}")));
     }
     let rate = first.bits_per_second.min(second.bits_per_second);
     let delay = match project.link_delay {
@@ -141,7 +141,9 @@ fn links(project: &Project) -> Result<[u8; 2], Problem> {
     let own = project.addresses.iter().flatten();
     let own = own.map(|own| Prefix::new(own.address, own.length));
     let routed = project.routed.iter().copied();
-    let taken: Vec<_> = own.chain(routed.filter(|it| !it.is_everything())).collect();
+    let taken: Vec<_> = own
+        .chain(routed.filter(|it| !it.covers_all_addresses()))
+        .collect();
     let is_free = |[a, b]: &[u8; 2]| {
         let links = Prefix::new(Ipv4Addr::new(*a, *b, 0, 0), 16);
         !taken.iter().any(|it| it.overlaps(links))
@@ -162,7 +164,7 @@ fn neighbour(project: &Project, port: usize, own: PortAddress) -> Option<Ipv4Add
     let first = Prefix::new(own.address, own.length).first().to_bits();
     let others = (0..4).map(|more| Ipv4Addr::from_bits(first.wrapping_add(more)));
     { gateways.map(|it| it.address).chain(others) }
-        .find(|it| *it != own.address && own.has_on_link(*it))
+        .find(|it| *it != own.address && own.link_contains(*it))
 }
 
 /// Formats a TOML string.

@@ -12,10 +12,10 @@ use npsim_network::counters::NetworkCounters;
 use npsim_network::{Network, Snapshot};
 use npsim_project::problem::Problem;
 use npsim_session::checkpoint::inputs::{self, CheckpointInput};
-use npsim_session::checkpoint::{CheckpointFile, CheckpointKind, RunOrigin, foreign};
+use npsim_session::checkpoint::{CheckpointFile, CheckpointKind, RunOrigin, mismatch_problem};
 use serde::{Deserialize, Serialize};
 
-pub use crate::standing::Standing;
+pub use crate::run_progress::NetworkProgress;
 
 /// Positions of the output files that are written during a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,12 +41,12 @@ pub type Checkpoint = CheckpointFile<Outputs>;
 pub fn take(
     origin: &RunOrigin,
     network: &mut Network,
-    standing: &Standing,
+    run_progress: &NetworkProgress,
     outputs: Outputs,
     host_nanoseconds: u64,
 ) -> Result<Checkpoint, Problem> {
-    let state = (network.snapshot()?, standing);
-    Checkpoint::of(origin, standing.now, host_nanoseconds, outputs, &state)
+    let state = (network.snapshot()?, run_progress);
+    Checkpoint::of(origin, run_progress.now, host_nanoseconds, outputs, &state)
 }
 
 /// Restores the state of a checkpoint into a network that was created from the same inputs and has
@@ -54,12 +54,12 @@ pub fn take(
 ///
 /// # Errors
 /// Returns an error if it is not a state of such a network.
-pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standing, Problem> {
+pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<NetworkProgress, Problem> {
     // The chips, and the network between them.
     let parts = network.chips().len() as u64 + 1;
-    let (snapshot, standing): (Snapshot, Standing) =
+    let (snapshot, run_progress): (Snapshot, NetworkProgress) =
         checkpoint.state(network.memory_bytes(), parts)?;
-    let counters = network.outside().counters();
+    let counters = network.packet_simulation().counters();
     let like = |other: &NetworkCounters| {
         (
             other.lines.len(),
@@ -73,16 +73,21 @@ pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standin
             counters.cpus.len(),
         )
     };
-    if standing.every == 0 || !like(&standing.begin) || !standing.sampled.iter().all(like) {
-        return Err(foreign("what it counted is of another network"));
+    if run_progress.every == 0
+        || !like(&run_progress.begin)
+        || !run_progress.sampled.iter().all(like)
+    {
+        return Err(mismatch_problem("what it counted is of another network"));
     }
     network
         .restore(snapshot)
-        .map_err(|reason| foreign(&reason))?;
-    if standing.now != checkpoint.time() {
-        return Err(foreign("its state is not of the time that it states"));
+        .map_err(|reason| mismatch_problem(&reason))?;
+    if run_progress.now != checkpoint.time() {
+        return Err(mismatch_problem(
+            "its state is not of the time that it states",
+        ));
     }
-    Ok(standing)
+    Ok(run_progress)
 }
 
 /// Returns the inputs of a network: its file with the settings, and the chips with their programs. It
@@ -91,7 +96,7 @@ pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standin
 ///
 /// # Errors
 /// Returns an error if the state of a chip cannot be encoded.
-pub fn inputs_of(
+pub fn checkpoint_inputs(
     path: &Path,
     text: &[u8],
     network: &Network,
@@ -101,7 +106,7 @@ pub fn inputs_of(
         format!("the network file `{shown}`"),
         text,
     )];
-    let mut start = format!("{:?}", network.outside().topology()).into_bytes();
+    let mut start = format!("{:?}", network.packet_simulation().topology()).into_bytes();
     for (name, system, chip) in network.chips() {
         let of_chip = inputs::of_system(&system.project, &system.programs);
         list.extend(of_chip.into_iter().map(|input| CheckpointInput {
@@ -111,6 +116,6 @@ pub fn inputs_of(
         let state = chip.save();
         start.extend(state.map_err(|error| Problem::new(error.to_string()))?);
     }
-    list.push(CheckpointInput::new(inputs::START, start));
+    list.push(CheckpointInput::new(inputs::INITIAL_STATE, start));
     Ok(list)
 }

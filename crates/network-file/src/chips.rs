@@ -13,7 +13,7 @@ use npsim_project::{
 
 use crate::file::{ChipPlan, NetworkFile};
 use npsim_network::chips::System;
-use npsim_network::ethernet::{Mac, made_up};
+use npsim_network::ethernet::{Mac, generated_mac};
 use npsim_network::routes::Routes;
 use npsim_network::stack_addresses;
 use npsim_network::topology::{NodeKind, Topology};
@@ -43,7 +43,7 @@ pub fn systems(
             prefix: Prefix::new(address, length),
             hop: NetworkHop {
                 port: 0,
-                mac: made_up(0),
+                mac: generated_mac(0),
                 next_hop: None,
             },
         })
@@ -91,11 +91,11 @@ pub fn systems(
         let neighbours: Vec<_> = { ports.iter() }
             .map(|link| {
                 let Some(link) = *link else {
-                    return made_up(plan.node);
+                    return generated_mac(plan.node);
                 };
                 let chip = across(plan.node, link);
                 { chip.and_then(|(at, port)| addresses[at].get(port).copied()) }
-                    .unwrap_or_else(|| made_up(peer(topology, plan.node, link)))
+                    .unwrap_or_else(|| generated_mac(peer(topology, plan.node, link)))
             })
             .collect();
         let routes = if plan.keeps_routes {
@@ -194,12 +194,14 @@ fn routes_of(
             hop: NetworkHop {
                 port: port as u8,
                 mac: if topology.is_open(host) && is_on_link(topology, routes, node, host) {
-                    made_up(host)
+                    generated_mac(host)
                 } else {
                     neighbours[port]
                 },
                 next_hop: { asks.get(port).into_iter().flatten() }
-                    .any(|own| own.has_on_link(address) && is_on_link(topology, routes, node, host))
+                    .any(|own| {
+                        own.link_contains(address) && is_on_link(topology, routes, node, host)
+                    })
                     .then_some(address),
             },
         })
@@ -218,7 +220,7 @@ fn peer(topology: &Topology, node: usize, link: usize) -> usize {
 fn asked(own: Option<&Vec<PortAddress>>, others: Option<&Vec<PortAddress>>) -> Option<Ipv4Addr> {
     let own = own?;
     let mut others = others?.iter().map(|other| other.address);
-    others.find(|address| own.iter().any(|own| own.has_on_link(*address)))
+    others.find(|address| own.iter().any(|own| own.link_contains(*address)))
 }
 
 /// Whether there are only switches between a node and a host.

@@ -22,7 +22,7 @@ use npsim_net::Random;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
 use npsim_project::toml_errors::{self, FileKind};
-use npsim_project::{EntryName, Grammar, Setting, apply_to_text, toml_reader, with_settings};
+use npsim_project::{EntryName, Grammar, Setting, apply_to_text, name_with_settings, toml_reader};
 use npsim_transport::time::Time;
 
 use flows::Ends;
@@ -172,7 +172,7 @@ impl FileText {
 }
 
 /// Most nodes of a network, all kinds together: routes are a table of nodes by nodes.
-const MOST_NODES: usize = 4_096;
+const MAX_NODES: usize = 4_096;
 
 /// Nodes of the file by name: their range of indices.
 type NodeRanges = BTreeMap<String, Range<usize>>;
@@ -221,7 +221,7 @@ impl NetworkFile {
             read: &|text| toml_reader::read::<typed::NetworkFile>(text).map(drop),
         };
         match apply_to_text(text, settings, &grammar)? {
-            Some(changed) => Self::parse(&with_settings(path), &changed),
+            Some(changed) => Self::parse(&name_with_settings(path), &changed),
             None => Self::parse(path, text),
         }
     }
@@ -388,11 +388,11 @@ impl FileReading {
 
     /// Rejects nodes beyond those that a network may have.
     fn room(&self, place: Range<usize>, more: usize) -> Result<(), Problem> {
-        if self.topology.nodes.len() + more <= MOST_NODES {
+        if self.topology.nodes.len() + more <= MAX_NODES {
             return Ok(());
         }
         let message = format!(
-            "a network has at most {MOST_NODES} nodes, and with {} the file has more",
+            "a network has at most {MAX_NODES} nodes, and with {} the file has more",
             if more == 1 { "this one" } else { "these" }
         );
         let problem = self.text.problem(place, message);

@@ -11,7 +11,7 @@ pub mod checkpoint;
 pub mod chips;
 pub mod file;
 pub mod results;
+pub mod run_progress;
 pub mod series;
-pub mod standing;
 pub mod transfer_results;
 mod unscaled;

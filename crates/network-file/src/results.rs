@@ -226,7 +226,7 @@ impl Results {
     /// Returns the results since an earlier time of the run, whose counters are `begin`.
     #[must_use]
     pub fn of(file: &NetworkFile, network: &Network, begin: &NetworkCounters) -> Self {
-        let simulation = network.outside();
+        let simulation = network.packet_simulation();
         let counters = simulation.counters().since(begin);
         let topology = simulation.topology();
         let unscaled = Unscaled(file.scale);

@@ -1,6 +1,6 @@
 //! Counters, and their differences between two times.
 
-use npsim_protocols::icmp::message::{IcmpContent, Trouble};
+use npsim_protocols::icmp::message::{IcmpContent, IcmpError};
 use npsim_stack::EndCounters;
 use npsim_transport::time::{SECOND, Time};
 use npsim_transport::{ReceiverCounters, SenderCounters};
@@ -178,9 +178,9 @@ impl MessageCounters {
     /// Counts an ICMP message.
     pub(crate) fn count(&mut self, said: Option<IcmpContent>, bytes: u32) {
         let tally = match said {
-            Some(IcmpContent::Trouble(Trouble::TimeExceeded)) => &mut self.time_exceeded,
-            Some(IcmpContent::Trouble(Trouble::TooBig { .. })) => &mut self.too_big,
-            Some(IcmpContent::Trouble(_)) => &mut self.unreachable,
+            Some(IcmpContent::IcmpError(IcmpError::TimeExceeded)) => &mut self.time_exceeded,
+            Some(IcmpContent::IcmpError(IcmpError::TooBig { .. })) => &mut self.too_big,
+            Some(IcmpContent::IcmpError(_)) => &mut self.unreachable,
             Some(IcmpContent::EchoReply) => &mut self.echo_replies,
             None => &mut self.others,
         };

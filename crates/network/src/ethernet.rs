@@ -5,14 +5,14 @@ use npsim_transport::wire::WireError;
 
 use crate::frame::{Content, Frame};
 use crate::link_header::{HEADER, IPV4, UNKNOWN, readdress};
-pub use crate::link_header::{LEAST, Mac, made_up};
+pub use crate::link_header::{MIN_IP_BYTES, Mac, generated_mac};
 use crate::topology::Topology;
 
 /// Returns the bytes on a line besides IP: preamble, header, check sequence and the gap to the next
 /// frame.
 #[must_use]
 pub fn overhead() -> u32 {
-    line_bytes(MIN_FRAME_BYTES as usize) as u32 - LEAST
+    line_bytes(MIN_FRAME_BYTES as usize) as u32 - MIN_IP_BYTES
 }
 
 /// Returns the bits on a line from the first preamble bit to the last bit of the check sequence.
@@ -25,7 +25,7 @@ pub(crate) fn bits(bytes: u32) -> u64 {
 ///
 /// # Errors
 /// Returns an error as [`Frame::to_bytes`] does.
-pub fn wrapped(
+pub fn with_ethernet_header(
     frame: &Frame,
     topology: &Topology,
     to: Mac,

@@ -73,10 +73,10 @@ impl Content {
             Self::Icmp(bytes) => age(bytes),
             Self::Arp { .. } => return Hop::Ends,
             Self::Ethernet { bytes, .. } => {
-                if Datagram::in_frame(bytes).is_none() {
+                if Datagram::from_frame(bytes).is_none() {
                     return Hop::Ends;
                 }
-                let (to, from) = (link_header::UNKNOWN, link_header::made_up(node));
+                let (to, from) = (link_header::UNKNOWN, link_header::generated_mac(node));
                 link_header::readdress(bytes, to, from);
                 age(&mut bytes[LINK_HEADER..])
             }
@@ -112,9 +112,9 @@ pub struct Frame {
 impl Frame {
     /// Creates the frame for a complete Ethernet frame; an ARP message is extracted from it.
     pub(crate) fn of_ethernet(bytes: Vec<u8>, from: u32, to: u32) -> Self {
-        let message = arp::message::ArpMessage::in_frame(&bytes);
+        let message = arp::message::ArpMessage::from_frame(&bytes);
         let (content, length) = if let Some(message) = message {
-            (Content::Arp { message, from }, link_header::LEAST)
+            (Content::Arp { message, from }, link_header::MIN_IP_BYTES)
         } else {
             let length = bytes.len().saturating_sub(LINK_HEADER) as u32;
             let bytes = bytes.into();
@@ -130,13 +130,13 @@ impl Frame {
 
     /// Whether it is a packet of its flow, rather than a message about one.
     #[must_use]
-    pub const fn is_of_flow(&self) -> bool {
+    pub const fn is_flow_packet(&self) -> bool {
         matches!(self.content, Content::Packet(_) | Content::Datagram { .. })
     }
 
     /// Returns the flow to which it belongs as a packet.
     pub(crate) fn own_flow(&self) -> Option<usize> {
-        let flow = self.flow.filter(|_| self.is_of_flow())?;
+        let flow = self.flow.filter(|_| self.is_flow_packet())?;
         Some(flow as usize)
     }
 

@@ -73,4 +73,4 @@ pub use network::{Network, Progress, Stopped};
 pub use routes::UnreachableFlow;
 pub use simulation::{InjectError, NetworkError, OutgoingFrame, Simulation};
 pub use snapshot::Snapshot;
-pub use tap::{NoTap, SenderSeen, Tap};
+pub use tap::{NoTap, SenderSnapshot, Tap};

@@ -216,7 +216,7 @@ impl Line {
     }
 
     /// Restarts the measurement of the longest queue.
-    pub fn forget_longest(&mut self) {
+    pub fn reset_longest(&mut self) {
         self.counters.longest = self.queue.bytes();
     }
 }

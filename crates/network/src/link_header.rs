@@ -7,7 +7,7 @@ pub const HEADER: usize = 14;
 /// The `EtherType` of IPv4.
 pub const IPV4: [u8; 2] = [8, 0];
 /// IP bytes to which shorter packets are padded.
-pub const LEAST: u32 = MIN_FRAME_BYTES as u32 - HEADER as u32;
+pub const MIN_IP_BYTES: u32 = MIN_FRAME_BYTES as u32 - HEADER as u32;
 /// An Ethernet address.
 pub type Mac = [u8; 6];
 /// Placeholder for a destination address: that of whatever is next on the link.
@@ -27,7 +27,7 @@ pub fn packet(bytes: &[u8]) -> Option<&[u8]> {
 
 /// Returns a made-up, locally administered address for a node that has none of its own.
 #[must_use]
-pub fn made_up(node: usize) -> Mac {
+pub fn generated_mac(node: usize) -> Mac {
     let [.., a, b, c] = (node as u32).to_be_bytes();
     [2, 0x6e, 0x70, a, b, c]
 }

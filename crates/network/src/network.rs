@@ -47,7 +47,7 @@ pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
 /// A running network.
 #[derive(Debug)]
 pub struct Network {
-    outside: Simulation,
+    packet_simulation: Simulation,
     /// The hosts with a stack at its open ends.
     stacks: Stacks,
     chips: Vec<ChipNode>,
@@ -91,8 +91,8 @@ impl Network {
     ///
     /// # Errors
     /// Returns an error if a system does not run on its chip, or a stack would not reach other hosts.
-    pub fn new(outside: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
-        Self::on_core(outside, systems, ENGINE)
+    pub fn new(packet_simulation: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
+        Self::on_core(packet_simulation, systems, ENGINE)
     }
 
     /// Like [`Self::new`], with chips whose microcode is executed by this core.
@@ -100,15 +100,15 @@ impl Network {
     /// # Errors
     /// See [`Self::new`].
     pub fn on_core(
-        mut outside: Simulation,
+        mut packet_simulation: Simulation,
         systems: Vec<System>,
         core: CoreKind,
     ) -> Result<Self, Problem> {
-        let addresses = stack_addresses::addresses(outside.topology(), &systems);
+        let addresses = stack_addresses::addresses(packet_simulation.topology(), &systems);
         let addresses = addresses.map_err(|error| Problem::new(error.to_string()))?;
-        let mut stacks = Stacks::of(outside.topology(), addresses);
-        outside.begin(&mut stacks);
-        let topology = outside.topology();
+        let mut stacks = Stacks::of(packet_simulation.topology(), addresses);
+        packet_simulation.begin(&mut stacks);
+        let topology = packet_simulation.topology();
         let chips = systems.into_iter().enumerate();
         let chips = chips.map(|(number, system)| ChipNode::new(system, number, topology, core));
         let chips = chips.collect::<Result<Vec<_>, _>>()?;
@@ -126,7 +126,7 @@ impl Network {
             })
             .collect();
         Ok(Self {
-            outside,
+            packet_simulation,
             stacks,
             chips,
             ways,
@@ -147,13 +147,13 @@ impl Network {
 
     /// Returns the hosts, switches, lines and packet-level routers.
     #[must_use]
-    pub fn outside(&self) -> &Simulation {
-        &self.outside
+    pub fn packet_simulation(&self) -> &Simulation {
+        &self.packet_simulation
     }
 
-    /// Like [`Self::outside`], for observers and settings that change no event.
-    pub fn outside_mut(&mut self) -> &mut Simulation {
-        &mut self.outside
+    /// Like [`Self::packet_simulation`], for observers and settings that change no event.
+    pub fn packet_simulation_mut(&mut self) -> &mut Simulation {
+        &mut self.packet_simulation
     }
 
     /// Calls [`Simulation::inject`].
@@ -161,12 +161,12 @@ impl Network {
     /// # Errors
     /// See [`Simulation::inject`].
     pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
-        self.outside.inject(node, bytes, at)
+        self.packet_simulation.inject(node, bytes, at)
     }
 
     /// Calls [`Simulation::take_outgoing`].
     pub fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
-        self.outside.take_outgoing()
+        self.packet_simulation.take_outgoing()
     }
 
     /// Returns the time before which nothing happens unless a frame arrives from outside the
@@ -174,7 +174,7 @@ impl Network {
     #[must_use]
     pub fn next_at(&self) -> Time {
         let chips = self.chips.iter().map(|node| node.time(node.acts()));
-        chips.fold(self.outside.next_at(), Time::min)
+        chips.fold(self.packet_simulation.next_at(), Time::min)
     }
 
     /// Returns how many of the cycles that the chips ran here were skipped by the engine, and the
@@ -264,11 +264,11 @@ impl Network {
     /// # Errors
     /// Returns an error if the state of a chip cannot be encoded, or [that of a host](Self::savable).
     pub fn snapshot(&mut self) -> Result<Snapshot, Problem> {
-        self.savable()?;
+        self.check_savable()?;
         let chips = self.chips.iter_mut().map(ChipNode::save);
         Ok(Snapshot {
             chips: chips.collect::<Result<_, _>>()?,
-            outside: self.outside.clone(),
+            packet_simulation: self.packet_simulation.clone(),
             held: self.held.clone(),
         })
     }
@@ -278,8 +278,8 @@ impl Network {
     /// # Errors
     /// Returns an error if there is a host with a stack: that third-party code does not expose its
     /// state.
-    pub fn savable(&self) -> Result<(), Problem> {
-        let topology = self.outside.topology();
+    pub fn check_savable(&self) -> Result<(), Problem> {
+        let topology = self.packet_simulation.topology();
         let Some(node) = topology.stacks.first() else {
             return Ok(());
         };
@@ -294,7 +294,7 @@ impl Network {
     /// Returns a message if it is not a state of such a network.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<(), String> {
         let Snapshot {
-            outside,
+            packet_simulation,
             chips,
             held,
         } = snapshot;
@@ -302,14 +302,14 @@ impl Network {
             let (has, are) = (chips.len(), self.chips.len());
             return Err(format!("it has {has} chips, and there are {are}"));
         }
-        let lines = 2 * self.outside.topology().links.len();
-        let flows = self.outside.topology().flows.len();
-        if !held.is_sound(lines, flows, |frame| self.outside.has(frame)) {
+        let lines = 2 * self.packet_simulation.topology().links.len();
+        let flows = self.packet_simulation.topology().flows.len();
+        if !held.is_sound(lines, flows, |frame| self.packet_simulation.has(frame)) {
             return Err("what it records of its lines is impossible".to_owned());
         }
-        self.outside.restore(outside)?;
+        self.packet_simulation.restore(packet_simulation)?;
         for (node, state) in self.chips.iter_mut().zip(chips) {
-            node.restore(state, &self.outside)?;
+            node.restore(state, &self.packet_simulation)?;
         }
         self.held = held;
         Ok(())
@@ -327,17 +327,18 @@ impl Network {
         progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
         if self.chips.is_empty() {
-            self.outside.run_with(until, &mut self.stacks, tap);
+            self.packet_simulation
+                .run_with(until, &mut self.stacks, tap);
             return Ok(());
         }
         self.advance_to(until, tap, progress)?;
-        self.held.hand_on(until.saturating_add(1), tap);
+        self.held.flush_before(until.saturating_add(1), tap);
         Ok(())
     }
 
     /// Passes everything that was held back to a tap. Nothing may follow.
-    pub fn tell_rest(&mut self, tap: &mut dyn Tap) {
-        self.held.hand_on(Time::MAX, tap);
+    pub fn flush_tap(&mut self, tap: &mut dyn Tap) {
+        self.held.flush_before(Time::MAX, tap);
     }
 
     fn advance_to(
@@ -346,7 +347,7 @@ impl Network {
         tap: &mut dyn Tap,
         progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
-        let lines = 0..2 * self.outside.topology().links.len();
+        let lines = 0..2 * self.packet_simulation.topology().links.len();
         self.watched = Watched {
             lines: lines.map(|line| tap.watches(line)).collect(),
             senders: tap.watches_senders(),
@@ -354,15 +355,16 @@ impl Network {
         loop {
             let (from_chips, _) = self.earliest(None);
             let limit = from_chips.min(until.saturating_add(1));
-            if self.outside.next_at() < limit {
+            if self.packet_simulation.next_at() < limit {
                 let (held, watched) = (&mut self.held, &self.watched);
                 let tap = &mut RecordingTap { held, watched };
-                self.outside.run_with(limit - 1, &mut self.stacks, tap);
-                let coming: Vec<_> = self.outside.take_to_chips().collect();
+                self.packet_simulation
+                    .run_with(limit - 1, &mut self.stacks, tap);
+                let coming: Vec<_> = self.packet_simulation.take_to_chips().collect();
                 self.deliver(coming)?;
                 continue;
             }
-            self.held.hand_on(self.reported_until(), tap);
+            self.held.flush_before(self.reported_until(), tap);
             let work: Vec<(usize, Cycle)> = { self.chips.iter().enumerate() }
                 .filter(|(_, node)| node.could_run_before(node.cycle(until)))
                 .filter_map(|(number, node)| {
@@ -378,7 +380,8 @@ impl Network {
         }
         let (held, watched) = (&mut self.held, &self.watched);
         let tap = &mut RecordingTap { held, watched };
-        self.outside.run_with(until, &mut self.stacks, tap);
+        self.packet_simulation
+            .run_with(until, &mut self.stacks, tap);
         Ok(())
     }
 
@@ -388,7 +391,7 @@ impl Network {
             .chips
             .iter()
             .map(|node| node.time(node.acts().max(node.node.handled())));
-        chips.fold(self.outside.next_at(), Time::min)
+        chips.fold(self.packet_simulation.next_at(), Time::min)
     }
 
     /// Runs chips that had nothing to do up to the current time of the network, so that their counters
@@ -397,7 +400,7 @@ impl Network {
     /// # Errors
     /// See [`Self::run_to`].
     pub fn catch_up(&mut self, progress: &Progress<'_>) -> Result<(), Stopped> {
-        let until = self.outside.now();
+        let until = self.packet_simulation.now();
         let late = self.chips.iter().enumerate();
         let late = late.map(|(number, node)| (number, node.cycle(until)));
         let late: Vec<_> = late
@@ -412,7 +415,7 @@ impl Network {
     /// See [`Self::run_to`].
     pub fn end(&mut self, tap: &mut dyn Tap, progress: &Progress<'_>) -> Result<(), Stopped> {
         let ran = self.catch_up(progress);
-        self.tell_rest(tap);
+        self.flush_tap(tap);
         ran?;
         self.chips.iter_mut().for_each(|node| node.node.end());
         let faulty = { self.chips.iter() }
@@ -439,7 +442,7 @@ impl Network {
             let happened = node.take();
             let (held, watched) = (&mut self.held, &self.watched);
             let tap = &mut RecordingTap { held, watched };
-            onwards.extend(node.tell(happened, &mut self.outside, tap));
+            onwards.extend(node.notify(happened, &mut self.packet_simulation, tap));
         }
         self.deliver(onwards)?;
         for (number, _) in work {
@@ -457,10 +460,10 @@ impl Network {
 
     fn deliver(&mut self, coming: Vec<ToChip>) -> Result<(), Stopped> {
         for coming in coming {
-            let link = &self.outside.topology().links[coming.line / 2];
+            let link = &self.packet_simulation.topology().links[coming.line / 2];
             let node = link.ends[1 - coming.line % 2];
             if let Some(chip) = self.at[node] {
-                let fed = self.chips[chip].feed(coming, &mut self.outside);
+                let fed = self.chips[chip].feed(coming, &mut self.packet_simulation);
                 fed.map_err(Stopped::Frame)?;
             }
         }
@@ -496,7 +499,7 @@ impl Network {
             let earliest = sends.iter().zip(&self.ways);
             let earliest = earliest.map(|(at, ways)| at.saturating_add(ways.outwards));
             from_chips = earliest.min().unwrap_or(Time::MAX).min(from_chips);
-            let acts = self.outside.next_at().min(from_chips);
+            let acts = self.packet_simulation.next_at().min(from_chips);
             for (to, ways) in self.ways.iter().enumerate() {
                 let others = ways.from.iter();
                 let others = others.map(|(from, delay)| sends[*from].saturating_add(*delay));

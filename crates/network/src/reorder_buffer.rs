@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::Frame;
 use crate::line::DropReason;
-use crate::tap::{SenderSeen, Tap};
+use crate::tap::{SenderSnapshot, Tap};
 
 /// Something that a tap sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ enum TapEvent {
     Sent(Frame),
     Dropped(Frame, DropReason),
     Lost(Frame),
-    Sender(SenderSeen),
+    Sender(SenderSnapshot),
 }
 
 /// Observations that have not been passed on yet.
@@ -40,7 +40,7 @@ impl ReorderBuffer {
     }
 
     /// Passes on everything before a time that all parts have reached.
-    pub fn hand_on(&mut self, before: Time, tap: &mut dyn Tap) {
+    pub fn flush_before(&mut self, before: Time, tap: &mut dyn Tap) {
         if self.seen.is_empty() {
             return;
         }
@@ -100,7 +100,7 @@ impl Tap for RecordingTap<'_> {
         self.watched.senders
     }
 
-    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
+    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSnapshot) {
         self.held.seen.push((now, flow, TapEvent::Sender(*seen)));
     }
 }

@@ -70,7 +70,7 @@ impl Routes {
     }
 
     /// Returns the lines on the path from one node to another, as far as it leads.
-    pub fn way<'a>(
+    pub fn lines_between<'a>(
         &'a self,
         topology: &'a Topology,
         from: usize,
@@ -89,8 +89,8 @@ impl Routes {
     #[must_use]
     pub fn round_trip(&self, topology: &Topology, flow: usize) -> Time {
         let flow = &topology.flows[flow];
-        let there = self.way(topology, flow.from, flow.to);
-        let back = self.way(topology, flow.to, flow.from);
+        let there = self.lines_between(topology, flow.from, flow.to);
+        let back = self.lines_between(topology, flow.to, flow.from);
         let delays = there.chain(back).map(|line| {
             let from = topology.links[line / 2].ends[line % 2];
             let inside = match topology.nodes[from].kind {
@@ -228,9 +228,9 @@ mod tests {
             let (routes, expected) = (Routes::of(&topology), distances(&topology));
             for (from, row) in expected.iter().enumerate() {
                 for (to, distance) in row.iter().enumerate() {
-                    let way = routes.way(&topology, from, to);
-                    let found =
-                        (from == to || routes.line(from, to).is_some()).then(|| way.count());
+                    let lines_between = routes.lines_between(&topology, from, to);
+                    let found = (from == to || routes.line(from, to).is_some())
+                        .then(|| lines_between.count());
                     assert_eq!(found, *distance, "from {from} to {to}");
                 }
             }

@@ -334,8 +334,8 @@ impl Simulation {
     }
 
     /// Restarts the measurement of the longest queues.
-    pub fn forget_longest_queues(&mut self) {
-        self.lines.iter_mut().for_each(Line::forget_longest);
+    pub fn reset_longest_queues(&mut self) {
+        self.lines.iter_mut().for_each(Line::reset_longest);
     }
 
     /// Returns the state of a flow's sender.

@@ -9,7 +9,7 @@ use crate::simulation::Simulation;
 /// The state of a network, from which another network of the same file can continue.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
-    pub(crate) outside: Simulation,
+    pub(crate) packet_simulation: Simulation,
     pub(crate) chips: Vec<ChipNodeState>,
     pub(crate) held: ReorderBuffer,
 }

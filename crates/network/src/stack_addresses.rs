@@ -8,7 +8,7 @@ use npsim_stack::HostAddress;
 use thiserror::Error;
 
 use crate::chips::System;
-use crate::link_header::made_up;
+use crate::link_header::generated_mac;
 use crate::routes::Routes;
 use crate::topology::Topology;
 
@@ -83,7 +83,7 @@ fn address(
         let port = ports.iter().position(|it| *it == Some(link)).unwrap_or(0);
         let answers = { system.project.boot.tasks.iter() }.any(|task| task.name() == "arp");
         let mut on_port = system.project.addresses.get(port).into_iter().flatten();
-        match on_port.find(|port| answers && port.has_on_link(own)) {
+        match on_port.find(|port| answers && port.link_contains(own)) {
             Some(port) => {
                 gateway = Some(port.address);
                 prefix = port.length;
@@ -109,7 +109,7 @@ fn address(
         });
     }
     Ok(HostAddress {
-        mac: made_up(node),
+        mac: generated_mac(node),
         address: own,
         prefix,
         gateway,

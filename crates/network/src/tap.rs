@@ -9,7 +9,7 @@ use crate::line::DropReason;
 
 /// The state of a flow's sender after it has acted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SenderSeen {
+pub struct SenderSnapshot {
     /// The state of the flow's sender.
     pub view: FlowView,
     /// Segments that it has retransmitted so far.
@@ -32,7 +32,7 @@ pub trait Tap {
     }
 
     /// Called when the sender of a flow has acted.
-    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
+    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSnapshot) {
         let _ = (now, flow, seen);
     }
 

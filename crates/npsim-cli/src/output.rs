@@ -154,6 +154,6 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
         let io = cause.downcast_ref::<io::Error>();
         let problem = cause.downcast_ref::<Problem>();
         io.is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
-            || problem.is_some_and(|it| it.reader_left)
+            || problem.is_some_and(|it| it.broken_pipe)
     })
 }

@@ -20,7 +20,7 @@ struct Mnemonics(BTreeMap<String, u64>);
 
 impl CoreLayer for Mnemonics {
     const NAME: &'static str = "mnemonics";
-    const BELOW: CoreKind = REFERENCE;
+    const BASE: CoreKind = REFERENCE;
 
     /// In a turn the reference core executes the next instruction, waits with it, or chooses a
     /// context.

@@ -26,7 +26,7 @@ pub trait CoreLayer:
     /// The name of the resulting core kind, unique among all kinds.
     const NAME: &'static str;
     /// The core below. The reference core executes one instruction per turn, the engine many.
-    const BELOW: CoreKind;
+    const BASE: CoreKind;
 
     /// Runs one turn of the core.
     fn run(&mut self, core: &mut dyn Core, fabric: &mut Fabric);
@@ -60,7 +60,7 @@ impl<L: CoreLayer> Layered<L> {
     fn boxed(index: u8, profile: &Profile) -> Box<dyn Core> {
         Box::new(Self {
             layer: L::default(),
-            core: (L::BELOW.make)(index, profile),
+            core: (L::BASE.make)(index, profile),
         })
     }
 }
@@ -132,7 +132,7 @@ impl<L: CoreLayer> Core for Layered<L> {
         mut fn pull(kind: TransferKind, register: u8, out: &mut [u32]);
         mut fn pushed(slot: CommandId, fabric: &mut Fabric);
         mut fn pulled(slot: CommandId, fabric: &mut Fabric);
-        mut fn claim_in(kind: TransferKind, register: u8, words: u8);
+        mut fn claim_in_registers(kind: TransferKind, register: u8, words: u8);
         mut fn expose(exposed: RemoteAccess);
         mut fn stall(stall: Stall) -> bool;
         mut fn stall_over(fabric: &mut Fabric);

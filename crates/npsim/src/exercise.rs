@@ -9,7 +9,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::check::Fault;
 use npsim_chip::kernel::port_io::Departure;
 use npsim_engine::ENGINE;
-use npsim_net::order::identify::{FlowId, stamped};
+use npsim_net::order::identify::{FlowId, stamped_flow};
 use npsim_net::order::{Sequences, THRESHOLD};
 use npsim_observe::races::Race;
 use npsim_observe::set::{Observations, ObserverConfig};
@@ -70,7 +70,7 @@ impl GoalOutcome {
     /// Whether the goal is met.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.figure.is_ok_and(|figure| self.goal.met(figure))
+        self.figure.is_ok_and(|figure| self.goal.is_met(figure))
     }
 
     /// The figure, formatted for people.
@@ -123,7 +123,7 @@ struct Departures(Arc<Mutex<Vec<(Cycle, FlowId, u64)>>>);
 
 impl Tap for Departures {
     fn departed(&mut self, departure: &Departure<'_>) {
-        if let Some((flow, sequence)) = stamped(departure.bytes) {
+        if let Some((flow, sequence)) = stamped_flow(departure.bytes) {
             let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             left.push((departure.end, flow, sequence));
         }

@@ -31,7 +31,7 @@ impl Recording {
             return Err(Problem::new(message).help("leave `--link` and `--pad` out"));
         }
         let survey = survey(&capture.path).map_err(|error| Problem::new(error.to_string()))?;
-        if survey.head.is_of_network() {
+        if survey.head.is_network() {
             let message = "the recording is of a network, and the target is one chip";
             return Err(Problem::new(message).help(format!(
                 "`npsim network {} --recorded FILE.pcapng` repeats it",

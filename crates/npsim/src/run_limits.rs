@@ -34,8 +34,8 @@ impl RunLimits {
     /// Whether nothing determines when a run with this traffic ends, so that it is abandoned after
     /// a tenth of a simulated second.
     #[must_use]
-    pub fn are_open(&self, source: &TrafficSource<'_>) -> bool {
-        !source.comes() && self.until.is_none()
+    pub fn is_unbounded(&self, source: &TrafficSource<'_>) -> bool {
+        !source.has_traffic() && self.until.is_none()
     }
 
     /// The settings of a run with this traffic: those of `machine`, with these limits. `hertz` is
@@ -53,13 +53,16 @@ impl RunLimits {
         let end = recording
             .and_then(RecordingSurvey::end)
             .filter(|_| self.until.is_none());
-        let patience = || self.are_open(source).then(|| hertz / 1000 * PATIENCE_MS);
+        let patience = || {
+            self.is_unbounded(source)
+                .then(|| hertz / 1000 * PATIENCE_MS)
+        };
         RunSettings {
             until: match self.until {
                 Some(time) => Some(time.cycles(hertz)),
                 None => end.or_else(patience),
             },
-            drain: (source.comes() && end.is_none()).then(|| self.drain.cycles(hertz)),
+            drain: (source.has_traffic() && end.is_none()).then(|| self.drain.cycles(hertz)),
             seed: machine.seed.or_else(|| recording?.head.seed),
             open: recording.is_some(),
             ..machine
@@ -69,7 +72,7 @@ impl RunLimits {
 
 /// The error for a run that was abandoned after a tenth of a simulated second.
 #[must_use]
-pub fn restless() -> Problem {
+pub fn endless_run_problem() -> Problem {
     Problem::new(format!(
         "the program was still running after {PATIENCE_MS} ms of simulated time"
     ))

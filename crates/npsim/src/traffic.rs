@@ -120,7 +120,7 @@ impl<'a> TrafficSource<'a> {
 
     /// Whether there is any traffic.
     #[must_use]
-    pub fn comes(&self) -> bool {
+    pub fn has_traffic(&self) -> bool {
         self.load.is_some() || self.replay.is_some()
     }
 
@@ -201,7 +201,7 @@ fn replay(capture: &CaptureTraffic, project: &Project) -> Result<Replay, Problem
     let replay = match bytes {
         Some(bytes) => {
             let file = (path.as_path(), Arc::clone(bytes));
-            Replay::of_bytes(file, &lines, *ports, *pace, *options)
+            Replay::from_bytes(file, &lines, *ports, *pace, *options)
         }
         None => Replay::open_with(path, &lines, *ports, *pace, *options),
     };
@@ -214,7 +214,7 @@ fn replay(capture: &CaptureTraffic, project: &Project) -> Result<Replay, Problem
         ));
         match error {
             PaceError::RecordedPorts => problem.help("leave `--ports` out"),
-            PaceError::PortCount { .. } | PaceError::OtherLine { .. } => problem.help(
+            PaceError::PortCount { .. } | PaceError::LineRateMismatch { .. } => problem.help(
                 "run what was recorded, or play the frames at the times of the capture with `--pace trace`",
             ),
             PaceError::Overlap { .. } => problem.help(

@@ -264,7 +264,7 @@ struct Turns(u64);
 
 impl CoreLayer for Turns {
     const NAME: &'static str = "turns";
-    const BELOW: CoreKind = REFERENCE;
+    const BASE: CoreKind = REFERENCE;
 
     fn run(&mut self, core: &mut dyn Core, fabric: &mut Fabric) {
         self.0 += 1;

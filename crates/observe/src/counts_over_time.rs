@@ -44,7 +44,7 @@ impl<K: Copy + Ord> CountsOverTime<K> {
     }
 
     /// Visits the state that additions change. A stretch of equal periods ends at the next note.
-    pub fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
+    pub fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
         let noted = self.notes.last().map_or(0, |(cycle, _)| *cycle);
         let mut due = noted + self.interval;
         // The note is taken with the next addition, if there is one.

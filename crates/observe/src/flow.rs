@@ -11,7 +11,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, LockStep, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, LockStep, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_isa::{CommandOp, Unit, msf_csr};
 use npsim_project::layout::MemoryLayout;
@@ -22,7 +22,7 @@ const ELEMENTS: std::ops::Range<u32> = 0x2000..0x4000;
 
 /// A source or destination of a microengine's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WorkEnd {
+pub enum WorkEndpoint {
     /// A scratch ring.
     Ring(u8),
     /// A Q-array entry: channel and number.
@@ -33,10 +33,10 @@ pub enum WorkEnd {
     Transmit,
 }
 
-impl WorkEnd {
+impl WorkEndpoint {
     /// Whether work that waits at this end is counted by a probe.
     #[must_use]
-    pub fn is_seen_in(self, place: &OccupancyProbe) -> bool {
+    pub fn is_counted_by(self, place: &OccupancyProbe) -> bool {
         match place.kind {
             ProbeKind::Ring { number } => self == Self::Ring(number),
             ProbeKind::Queue { channel, entry } => self == Self::Queue(channel, entry),
@@ -55,7 +55,7 @@ pub enum WorkDirection {
     /// The microengine takes work from there.
     Takes,
     /// The microengine puts work there.
-    Gives,
+    Puts,
 }
 
 /// How a microengine accesses a memory.
@@ -79,8 +79,8 @@ struct NamedMemory {
 /// The commands of a run, by microengine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrafficFlow {
-    ends: BTreeMap<(u8, WorkDirection, WorkEnd), u64>,
-    given: CountsOverTime<(u8, WorkEnd)>,
+    ends: BTreeMap<(u8, WorkDirection, WorkEndpoint), u64>,
+    given: CountsOverTime<(u8, WorkEndpoint)>,
     units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
     memories: Vec<NamedMemory>,
     /// Commands by microengine and index of the memory.
@@ -163,7 +163,7 @@ impl TrafficFlow {
     }
 
     /// Records that a microengine took or gave work at an end.
-    pub fn note(&mut self, me: u8, direction: WorkDirection, end: WorkEnd) {
+    pub fn note(&mut self, me: u8, direction: WorkDirection, end: WorkEndpoint) {
         *self.ends.entry((me, direction, end)).or_default() += 1;
     }
 
@@ -189,7 +189,7 @@ impl TrafficFlow {
         &self,
         me: u8,
         direction: WorkDirection,
-    ) -> impl Iterator<Item = (WorkEnd, u64)> + '_ {
+    ) -> impl Iterator<Item = (WorkEndpoint, u64)> + '_ {
         self.ends
             .iter()
             .filter(move |((who, how, _), _)| (*who, *how) == (me, direction))
@@ -198,17 +198,14 @@ impl TrafficFlow {
 
     /// Records that a microengine gave work to an end `count` times at a cycle. Calls must be in
     /// order of time.
-    pub fn note_given(&mut self, at: Cycle, me: u8, end: WorkEnd, count: u64) {
+    pub fn note_puts(&mut self, at: Cycle, me: u8, end: WorkEndpoint, count: u64) {
         self.given.add(at, (me, end), count);
-        *self
-            .ends
-            .entry((me, WorkDirection::Gives, end))
-            .or_default() += count;
+        *self.ends.entry((me, WorkDirection::Puts, end)).or_default() += count;
     }
 
     /// How often each microengine gave work to each end before a cycle, to the resolution of the
     /// notes: their interval is at most about 1/256 of a long run.
-    pub fn given_before(&self, cycle: Cycle) -> impl Iterator<Item = (u8, WorkEnd, u64)> + '_ {
+    pub fn puts_before(&self, cycle: Cycle) -> impl Iterator<Item = (u8, WorkEndpoint, u64)> + '_ {
         let counts = self.given.before(cycle).iter();
         counts.map(|((me, end), count)| (*me, *end, *count))
     }
@@ -235,12 +232,12 @@ impl TrafficFlow {
 impl Sampler for TrafficFlow {}
 
 impl Observer for TrafficFlow {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Command, TraceEventKind::Lock])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Command, TraceEventKind::Lock])
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.given.recur(at, state);
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.given.visit_state(at, state);
         let maps = [self.ends.len(), self.units.len(), self.accesses.len()];
         for len in maps {
             state.value(len as u64);
@@ -285,29 +282,31 @@ impl TrafficFlow {
                 *self.accesses.entry((me, memory, access)).or_default() += 1;
             }
         }
-        let ring = WorkEnd::Ring((address >> 2 & 15) as u8);
-        let queue = WorkEnd::Queue((address >> 30) as u8, (address >> 24 & 63) as u8);
+        let ring = WorkEndpoint::Ring((address >> 2 & 15) as u8);
+        let queue = WorkEndpoint::Queue((address >> 30) as u8, (address >> 24 & 63) as u8);
         let (direction, end) = match command.op {
             Op::ScratchGet => (WorkDirection::Takes, ring),
-            Op::ScratchPut => (WorkDirection::Gives, ring),
+            Op::ScratchPut => (WorkDirection::Puts, ring),
             Op::SramDequeue | Op::SramGet => (WorkDirection::Takes, queue),
             Op::SramEnqueue | Op::SramPut | Op::SramJournal | Op::SramFastJournal => {
-                (WorkDirection::Gives, queue)
+                (WorkDirection::Puts, queue)
             }
-            Op::DramRbufRd => (WorkDirection::Takes, WorkEnd::Receive),
-            Op::DramTbufWr => (WorkDirection::Gives, WorkEnd::Transmit),
-            Op::MsfRead if ELEMENTS.contains(&address) => (WorkDirection::Takes, WorkEnd::Receive),
+            Op::DramRbufRd => (WorkDirection::Takes, WorkEndpoint::Receive),
+            Op::DramTbufWr => (WorkDirection::Puts, WorkEndpoint::Transmit),
+            Op::MsfRead if ELEMENTS.contains(&address) => {
+                (WorkDirection::Takes, WorkEndpoint::Receive)
+            }
             Op::MsfWrite if ELEMENTS.contains(&address) => {
-                (WorkDirection::Gives, WorkEnd::Transmit)
+                (WorkDirection::Puts, WorkEndpoint::Transmit)
             }
             Op::MsfWrite | Op::MsfFastWr if address == u32::from(msf_csr::RX_THREAD_FREELIST_0) => {
-                (WorkDirection::Takes, WorkEnd::Receive)
+                (WorkDirection::Takes, WorkEndpoint::Receive)
             }
             _ => return,
         };
         match direction {
             WorkDirection::Takes => self.note(me, direction, end),
-            WorkDirection::Gives => self.note_given(at, me, end, 1),
+            WorkDirection::Puts => self.note_puts(at, me, end, 1),
         }
     }
 }

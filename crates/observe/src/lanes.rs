@@ -13,16 +13,16 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{ContextState, Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{ContextState, EventKinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 
 use crate::series::{OccupancyProbe, ProbeKind, Sample};
 
 /// Length of a capture in cycles.
-pub const LENGTH: Cycle = 3000;
+pub const CAPTURE_CYCLES: Cycle = 3000;
 /// Past cycles that are remembered: the middle of a capture may lie up to
-/// `LENGTH` cycles back, and the capture begins half its length earlier.
-const REMEMBERED: Cycle = 2 * LENGTH;
+/// `CAPTURE_CYCLES` cycles back, and the capture begins half its length earlier.
+const REMEMBERED: Cycle = 2 * CAPTURE_CYCLES;
 /// Maximum number of captures spread over the run; even, since every other one is dropped.
 const KEPT: usize = 32;
 /// Fill above which a place is of interest, in thousandths of its capacity.
@@ -183,13 +183,13 @@ impl ContextRecorder {
     /// A recorder for a chip in its present state, with nothing recorded yet.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
-        Self::remembering(chip, REMEMBERED)
+        Self::with_history(chip, REMEMBERED)
     }
 
     /// A recorder for a chip in its present state, with nothing recorded yet; events more than
     /// `cycles` cycles back may be forgotten.
     #[must_use]
-    pub fn remembering(chip: &Chip, cycles: Cycle) -> Self {
+    pub fn with_history(chip: &Chip, cycles: Cycle) -> Self {
         let now = chip.now();
         let remembered = cycles.max(REMEMBERED);
         let states: Vec<_> = chip
@@ -221,7 +221,7 @@ impl ContextRecorder {
         let (media, microcode) = sample.dropped();
         if media + microcode > 0 && !self.lost {
             // The loss lies somewhere between the samples.
-            let back = ((now - self.sampled) / 2).min(REMEMBERED - LENGTH);
+            let back = ((now - self.sampled) / 2).min(REMEMBERED - CAPTURE_CYCLES);
             self.want(now - back, CaptureReason::Loss);
             self.lost = true;
         }
@@ -251,7 +251,7 @@ impl ContextRecorder {
         for (middle, reason) in std::mem::take(&mut self.wanted) {
             self.take(middle, end, reason);
         }
-        self.moments.end = Some(self.picture(end.saturating_sub(LENGTH), end.max(1)));
+        self.moments.end = Some(self.snapshot(end.saturating_sub(CAPTURE_CYCLES), end.max(1)));
         self.moments
     }
 
@@ -280,18 +280,18 @@ impl ContextRecorder {
             .wanted
             .iter()
             .map(|wanted| window(wanted.0, Cycle::MAX).1);
-        self.due = next.min().unwrap_or(Cycle::MAX).min(now + LENGTH);
+        self.due = next.min().unwrap_or(Cycle::MAX).min(now + CAPTURE_CYCLES);
     }
 
     fn take(&mut self, middle: Cycle, end: Cycle, reason: CaptureReason) {
         let (from, until) = window(middle, end);
-        let picture = self.picture(from, until);
+        let snapshot = self.snapshot(from, until);
         let moments = &mut self.moments;
         match reason {
-            CaptureReason::Loss => moments.loss = Some(picture),
-            CaptureReason::Full(place) => moments.fullest = Some((place, picture)),
+            CaptureReason::Loss => moments.loss = Some(snapshot),
+            CaptureReason::Full(place) => moments.fullest = Some((place, snapshot)),
             CaptureReason::Frames(frames) => {
-                moments.spread.push((frames, picture));
+                moments.spread.push((frames, snapshot));
                 if moments.spread.len() == KEPT {
                     let mut place = 0;
                     moments.spread.retain(|_| {
@@ -307,7 +307,7 @@ impl ContextRecorder {
 
     /// The remembered activity in a window of time.
     #[must_use]
-    pub fn picture(&self, from: Cycle, until: Cycle) -> ContextLanes {
+    pub fn snapshot(&self, from: Cycle, until: Cycle) -> ContextLanes {
         let cut = |stretch: &Stretch| {
             let (from, until) = (stretch.from.max(from), stretch.until.min(until));
             (from < until).then_some(Stretch {
@@ -363,8 +363,8 @@ impl ContextRecorder {
 
 /// The window of a capture, ending no later than the run.
 fn window(middle: Cycle, end: Cycle) -> (Cycle, Cycle) {
-    let until = (middle.saturating_sub(LENGTH / 2) + LENGTH).min(end.max(1));
-    (until.saturating_sub(LENGTH), until)
+    let until = (middle.saturating_sub(CAPTURE_CYCLES / 2) + CAPTURE_CYCLES).min(end.max(1));
+    (until.saturating_sub(CAPTURE_CYCLES), until)
 }
 
 fn activity(state: ContextState) -> Activity {
@@ -379,8 +379,8 @@ fn activity(state: ContextState) -> Activity {
 impl Sampler for ContextRecorder {}
 
 impl Observer for ContextRecorder {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[
             TraceEventKind::Context,
             TraceEventKind::Aborted,
             TraceEventKind::Held,
@@ -391,7 +391,7 @@ impl Observer for ContextRecorder {
         ])
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
         // What is forgotten then depends on the cycle alone.
         self.settle(at);
         state.time(&mut self.due);

@@ -55,7 +55,7 @@ pub fn ring(ring: RingName) -> String {
 /// `TX_RING (scratch ring 2)`: the project's name of a ring or queue followed by the chip's own, or
 /// the latter alone if the project has none.
 #[must_use]
-pub fn ring_called(places: &[OccupancyProbe], ring: RingName) -> String {
+pub fn ring_label(places: &[OccupancyProbe], ring: RingName) -> String {
     let own = self::ring(ring);
     let kind = match ring {
         RingName::Scratch(number) => ProbeKind::Ring { number },

@@ -8,6 +8,6 @@ mod rows;
 mod stations;
 
 pub(crate) use drops::{DropFinder, MicrocodeDrop};
-pub use row::{COLUMNS, CsvRows, OPEN_MOST, PacketRow, PacketSink};
+pub use row::{COLUMNS, CsvRows, MAX_OPEN, PacketRow, PacketSink};
 pub use rows::{Flows, PacketRows};
-pub use stations::{Following, Station, Stations};
+pub use stations::{PacketEvent, PacketFollower, PacketFollowers};

@@ -46,7 +46,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Kinds, RingName, TraceEvent, TraceEventKind,
+    Cause, ContextState, EventKinds, RingName, TraceEvent, TraceEventKind,
 };
 use npsim_inspect::stats::Stats;
 use npsim_isa::{CONTEXTS, CommandOp, Unit, context_index};
@@ -321,7 +321,7 @@ impl RaceDetector {
                         written: (at, pc),
                     },
                     count: 1,
-                    unfollowed: self.takers[others.who / EACH].reads_of_others()
+                    untracked: self.takers[others.who / EACH].reads_of_others()
                         || self.takers[who / EACH].reads_of_others(),
                 };
                 self.races.add(race);
@@ -483,8 +483,8 @@ impl RaceDetector {
 }
 
 impl Observer for RaceDetector {
-    fn wants(&self) -> Kinds {
-        let kinds = Kinds::of(&[
+    fn wants(&self) -> EventKinds {
+        let kinds = EventKinds::of(&[
             TraceEventKind::Command,
             TraceEventKind::Queued,
             TraceEventKind::Served,
@@ -495,7 +495,7 @@ impl Observer for RaceDetector {
             TraceEventKind::LocalMemory,
         ]);
         if self.takers.iter().any(SignalTakers::has_tests) {
-            return kinds.and(Kinds::of(&[TraceEventKind::Issued]));
+            return kinds.and(EventKinds::of(&[TraceEventKind::Issued]));
         }
         kinds
     }

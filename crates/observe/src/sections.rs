@@ -27,7 +27,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, RingName, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, RingName, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 use npsim_isa::Unit;
@@ -42,7 +42,7 @@ const MOST: usize = 64;
 
 /// Something that exists only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exclusive {
+pub enum ExclusiveResource {
     /// A signal passed from context to context: a microengine that takes it, and the signal's
     /// number.
     Turn {
@@ -62,7 +62,7 @@ pub enum Exclusive {
     },
 }
 
-impl Exclusive {
+impl ExclusiveResource {
     /// A longword by its address in commands to a unit.
     pub(crate) fn lock(unit: Unit, address: u32) -> Option<Self> {
         let (sram, mask) = match unit {
@@ -111,7 +111,7 @@ type Bounds = (u8, u16, u16);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SerialSection {
     /// The exclusive resource that was held.
-    pub held_by: Exclusive,
+    pub held_resource: ExclusiveResource,
     /// The name of a turn's signal in the program.
     pub signal: Option<String>,
     /// The microengines whose contexts held it.
@@ -145,16 +145,16 @@ pub struct SerialSections {
 /// The counts.
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    counts: CountsOverTime<(Exclusive, Part)>,
-    holders: BTreeMap<Exclusive, BTreeSet<(u8, u8)>>,
+    counts: CountsOverTime<(ExclusiveResource, Part)>,
+    holders: BTreeMap<ExclusiveResource, BTreeSet<(u8, u8)>>,
     /// For each context and resource, the first try and the release of the last passage.
-    passages: BTreeMap<(u8, u8), BTreeMap<Exclusive, (Cycle, Cycle)>>,
-    bounds: BTreeMap<Exclusive, BTreeMap<Bounds, Cycle>>,
+    passages: BTreeMap<(u8, u8), BTreeMap<ExclusiveResource, (Cycle, Cycle)>>,
+    bounds: BTreeMap<ExclusiveResource, BTreeMap<Bounds, Cycle>>,
 }
 
 impl Tally {
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
-        self.counts.recur(at, state);
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
+        self.counts.visit_state(at, state);
         for holders in self.holders.values() {
             state.value(holders.len() as u64);
         }
@@ -176,7 +176,7 @@ impl Tally {
     /// Counts a hold that ended. Returns false if the resource is not tracked.
     fn hold(
         &mut self,
-        what: Exclusive,
+        what: ExclusiveResource,
         (from, until): (Cycle, Cycle),
         (context, bounds): (u8, Bounds),
     ) -> bool {
@@ -208,7 +208,7 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, at: Cycle, what: Exclusive, part: Part, count: u64) {
+    fn add(&mut self, at: Cycle, what: ExclusiveResource, part: Part, count: u64) {
         if self.holders.contains_key(&what) {
             self.counts.add(at, (what, part), count);
         }
@@ -236,7 +236,7 @@ impl SerialSections {
             self.tally.counts.before(from),
             self.tally.counts.before(to.saturating_add(1)),
         );
-        let count = |what: Exclusive, part| {
+        let count = |what: ExclusiveResource, part| {
             let at = |counts: &BTreeMap<_, _>| counts.get(&(what, part)).copied().unwrap_or(0);
             at(after).saturating_sub(at(before))
         };
@@ -264,7 +264,7 @@ impl SerialSections {
             let what = *group.first()?;
             let microengines: BTreeSet<_> = holders.iter().map(|(me, _)| *me).collect();
             (holders.len() > 1).then(|| SerialSection {
-                held_by: what,
+                held_resource: what,
                 signal: self.signal(what, longest.map(|(bounds, _)| *bounds)),
                 microengines: microengines.into_iter().collect(),
                 contexts: holders.len(),
@@ -280,12 +280,16 @@ impl SerialSections {
     }
 
     /// The turn that waited longest because of a resource.
-    fn delays(&self, what: Exclusive, count: impl Fn(Part) -> u64) -> Option<(String, Cycle)> {
+    fn delays(
+        &self,
+        what: ExclusiveResource,
+        count: impl Fn(Part) -> u64,
+    ) -> Option<(String, Cycle)> {
         let turns = self.turns.groups(self.tally.holders.keys()).into_iter();
-        let turns = turns.filter(|group| matches!(group[..], [Exclusive::Turn { .. }, ..]));
+        let turns = turns.filter(|group| matches!(group[..], [ExclusiveResource::Turn { .. }, ..]));
         let waited = turns.map(|group| {
             let each = group.iter().map(|turn| match *turn {
-                Exclusive::Turn { me, signal } => count(Part::Delays(me, signal)),
+                ExclusiveResource::Turn { me, signal } => count(Part::Delays(me, signal)),
                 _ => 0,
             });
             (each.sum::<u64>(), group)
@@ -299,8 +303,8 @@ impl SerialSections {
         Some((self.signal(turn, Some(*bounds))?, cycles))
     }
 
-    fn signal(&self, what: Exclusive, bounds: Option<Bounds>) -> Option<String> {
-        let (Exclusive::Turn { signal, .. }, Some((me, taken, _))) = (what, bounds) else {
+    fn signal(&self, what: ExclusiveResource, bounds: Option<Bounds>) -> Option<String> {
+        let (ExclusiveResource::Turn { signal, .. }, Some((me, taken, _))) = (what, bounds) else {
             return None;
         };
         let image = self.images.get(usize::from(me))?;
@@ -324,14 +328,14 @@ impl SerialSections {
 impl Sampler for SerialSections {}
 
 impl Observer for SerialSections {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.turns.wants().and(Holds::wants())
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.turns.recur(state);
-        self.holds.recur(state);
-        self.tally.recur(at, state);
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.turns.visit_state(state);
+        self.holds.visit_state(state);
+        self.tally.visit_state(at, state);
         true
     }
 

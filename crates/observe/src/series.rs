@@ -9,7 +9,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::RingStatus;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_inspect::stats::Stats;
 
@@ -259,8 +259,8 @@ impl Series {
 
 /// A series samples the chip and needs no events.
 impl Observer for Series {
-    fn wants(&self) -> Kinds {
-        Kinds::NONE
+    fn wants(&self) -> EventKinds {
+        EventKinds::NONE
     }
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}

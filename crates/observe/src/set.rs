@@ -8,20 +8,20 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::{Batch, Observer};
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_project::Project;
 use npsim_project::problem::Problem;
 
 use crate::flow::TrafficFlow;
 use crate::lanes::{CapturePoints, ContextRecorder};
-use crate::packets::{CsvRows, Flows, Following, PacketRows, Station, Stations};
+use crate::packets::{CsvRows, Flows, PacketEvent, PacketFollower, PacketFollowers, PacketRows};
 use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
 use crate::sections::SerialSections;
 use crate::series::Series;
 use crate::timeline::{Recorder, TimeWindow};
-use npsim_project::whole_file::WholeFile;
+use npsim_project::whole_file::AtomicFile;
 
 /// What to observe.
 #[derive(Clone, Debug, Default)]
@@ -70,10 +70,10 @@ impl ObserverConfig {
         let timeline = match &self.timeline {
             Some((path, window)) => {
                 let file =
-                    WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
+                    AtomicFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
                 let window = window.cycles(project.capacity.hertz);
                 let recorder = Recorder::new(file, &project.name, chip, window);
-                Some(recorder.calling(Series::new(project).places()))
+                Some(recorder.with_ring_names(Series::new(project).places()))
             }
             None => None,
         };
@@ -87,15 +87,15 @@ impl ObserverConfig {
             races: self.races.then(|| RaceDetector::new(chip)),
             packets: match &self.packets {
                 Some((path, flows)) => {
-                    let out = WholeFile::create(path);
+                    let out = AtomicFile::create(path);
                     let out = out.map_err(|error| Problem::io("write", path, &error))?;
                     Some(PacketRows::new(CsvRows::new(out), chip, flows.clone()))
                 }
                 None => None,
             },
-            follow: Following::of(
+            follow: PacketFollowers::of(
                 { self.follow.iter() }
-                    .map(|number| Stations::new(chip, *number, Series::new(project).places()))
+                    .map(|number| PacketFollower::new(chip, *number, Series::new(project).places()))
                     .collect(),
             ),
         })
@@ -107,25 +107,25 @@ impl ObserverConfig {
 #[derive(Debug, Default)]
 pub struct ObserverSet {
     profile: Option<Collector>,
-    timeline: Option<Recorder<WholeFile>>,
+    timeline: Option<Recorder<AtomicFile>>,
     series: Option<Series>,
     flow: Option<TrafficFlow>,
     sections: Option<SerialSections>,
     lanes: Option<ContextRecorder>,
     races: Option<RaceDetector>,
-    packets: Option<PacketRows<CsvRows<WholeFile>>>,
-    follow: Option<Following>,
+    packets: Option<PacketRows<CsvRows<AtomicFile>>>,
+    follow: Option<PacketFollowers>,
 }
 
 /// A packet that was followed.
 #[derive(Debug)]
-pub struct Followed {
+pub struct FollowedPacket {
     /// The number.
     pub number: u64,
     /// Number of packets that arrived in total.
-    pub came: u64,
+    pub arrival_count: u64,
     /// Its stations; none if it did not arrive.
-    pub stations: Vec<Station>,
+    pub packet_events: Vec<PacketEvent>,
 }
 
 /// The observations of a run that is over.
@@ -148,7 +148,7 @@ pub struct Observations {
     /// Whether the packet table was completely written, if one was requested.
     pub packets: Option<io::Result<()>>,
     /// The packets that were followed.
-    pub followed: Vec<Followed>,
+    pub followed: Vec<FollowedPacket>,
 }
 
 impl ObserverSet {
@@ -158,16 +158,16 @@ impl ObserverSet {
     pub fn finish(self, chip: &Chip) -> Observations {
         let end = chip.now();
         let written =
-            |recorder: Recorder<WholeFile>| recorder.finish(end).and_then(WholeFile::commit);
+            |recorder: Recorder<AtomicFile>| recorder.finish(end).and_then(AtomicFile::commit);
         Observations {
             timeline: self.timeline.map(written),
-            packets: { self.packets }.map(|rows| rows.finish().and_then(WholeFile::commit)),
+            packets: { self.packets }.map(|rows| rows.finish().and_then(AtomicFile::commit)),
             followed: { self.follow.into_iter() }
-                .flat_map(Following::into_each)
-                .map(|it| Followed {
+                .flat_map(PacketFollowers::into_followers)
+                .map(|it| FollowedPacket {
                     number: it.number(),
-                    came: it.came(),
-                    stations: it.finish(),
+                    arrival_count: it.arrival_count(),
+                    packet_events: it.finish(),
                 })
                 .collect(),
             profile: self.profile.map(|collector| collector.finish(end)),
@@ -204,7 +204,7 @@ impl ObserverSet {
 }
 
 impl Observer for ObserverSet {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         let [first, rest @ ..] = self.observers();
         rest.iter()
             .fold(first.wants(), |all, it| all.and(it.wants()))
@@ -225,26 +225,26 @@ impl Observer for ObserverSet {
         self.observers().iter().any(|it| it.needs_order())
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.profile.recur(at, state)
-            && self.timeline.recur(at, state)
-            && self.flow.recur(at, state)
-            && self.sections.recur(at, state)
-            && self.lanes.recur(at, state)
-            && self.races.recur(at, state)
-            && self.packets.recur(at, state)
-            && self.follow.recur(at, state)
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.profile.visit_state(at, state)
+            && self.timeline.visit_state(at, state)
+            && self.flow.visit_state(at, state)
+            && self.sections.visit_state(at, state)
+            && self.lanes.visit_state(at, state)
+            && self.races.visit_state(at, state)
+            && self.packets.visit_state(at, state)
+            && self.follow.visit_state(at, state)
     }
 
-    fn see_all(&mut self, events: &Batch<'_>) {
-        self.profile.see_all(events);
-        self.timeline.see_all(events);
-        self.flow.see_all(events);
-        self.sections.see_all(events);
-        self.lanes.see_all(events);
-        self.races.see_all(events);
-        self.packets.see_all(events);
-        self.follow.see_all(events);
+    fn see_batch(&mut self, events: &Batch<'_>) {
+        self.profile.see_batch(events);
+        self.timeline.see_batch(events);
+        self.flow.see_batch(events);
+        self.sections.see_batch(events);
+        self.lanes.see_batch(events);
+        self.races.see_batch(events);
+        self.packets.see_batch(events);
+        self.follow.see_batch(events);
     }
 }
 

@@ -5,7 +5,7 @@ use npsim_net::order::Sequences;
 
 use crate::net::Tick;
 use crate::parameters::Parameters;
-use crate::router::{CYCLE, Packet, Passed, Router};
+use crate::router::{CYCLE, Packet, Router, RouterOutcome};
 
 /// Random stream of the load; those of the routers start at 1.
 const LOAD: u64 = 0;
@@ -98,7 +98,8 @@ pub fn run_while(
     let mut lost = 0;
     let mut dram_busy = 0.0;
     for hop in 1..=hops.max(1) {
-        let Some(passed): Option<Passed> = Router::new(p, hop as u64).run_while(&packets, go_on)
+        let Some(passed): Option<RouterOutcome> =
+            Router::new(p, hop as u64).run_while(&packets, go_on)
         else {
             return Ok(None);
         };
@@ -111,7 +112,7 @@ pub fn run_while(
     let after = packets.partition_point(|(at, _)| *at <= until).max(first);
     for (number, (_, packet)) in packets[..after].iter().enumerate() {
         if number == first {
-            order.count_from_here();
+            order.start_counting();
         }
         let (place, time) = (packet.flow % p.flows as u32, packet.flow / p.flows as u32);
         order.note((place, time), packet.sequence);

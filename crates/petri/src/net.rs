@@ -65,11 +65,11 @@ pub enum TokenChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFate {
     /// The step stays.
-    Same,
+    Keep,
     /// The step increases by one.
-    Further,
+    Increment,
     /// The step restarts at 0.
-    First,
+    Reset,
 }
 
 /// The definition of a transition.
@@ -78,9 +78,9 @@ pub struct Rule {
     /// The place from which it takes a token.
     pub from: Place,
     /// Pools from which it takes a token when it begins.
-    pub takes: Vec<Pool>,
+    pub acquires: Vec<Pool>,
     /// Pools to which it returns a token when it ends.
-    pub gives: Vec<Pool>,
+    pub releases: Vec<Pool>,
     /// Mean firing time by the token's step; the last entry holds for all further steps.
     pub times: Vec<Tick>,
     /// Distribution of firing times.
@@ -96,16 +96,16 @@ pub struct Rule {
 /// Decides about transitions, in addition to the tokens of a net.
 pub trait Guard {
     /// Whether a transition may take a token now.
-    fn may(&self, transition: Transition, token: &Token) -> bool;
+    fn allows(&self, transition: Transition, token: &Token) -> bool;
     /// Called when a transition has taken a token.
-    fn begins(&mut self, now: Tick, transition: Transition, token: &Token);
+    fn started(&mut self, now: Tick, transition: Transition, token: &Token);
 }
 
 impl Guard for () {
-    fn may(&self, _: Transition, _: &Token) -> bool {
+    fn allows(&self, _: Transition, _: &Token) -> bool {
         true
     }
-    fn begins(&mut self, _: Tick, _: Transition, _: &Token) {}
+    fn started(&mut self, _: Tick, _: Transition, _: &Token) {}
 }
 
 /// The end of a firing.
@@ -186,7 +186,7 @@ impl Net {
     pub fn transition(&mut self, rule: Rule) -> Transition {
         let index = self.rules.len();
         self.leads_to[rule.from.0].push(index);
-        for pool in &rule.takes {
+        for pool in &rule.acquires {
             self.pools[pool.0].takers.push(index);
         }
         self.rules.push(rule);
@@ -277,8 +277,8 @@ impl Net {
         };
         let waiting = &self.places[rule.from.0];
         let possible = |token: &Token| {
-            rule.takes.iter().all(|pool| has(pool, token.colour))
-                && guard.may(Transition(index), token)
+            rule.acquires.iter().all(|pool| has(pool, token.colour))
+                && guard.allows(Transition(index), token)
         };
         let mut able = (waiting.iter().enumerate()).filter(|(_, token)| possible(token));
         let chosen = match rule.choice {
@@ -303,7 +303,7 @@ impl Net {
             return false;
         };
         let token = self.places[rule.from.0].remove(at);
-        for pool in &rule.takes {
+        for pool in &rule.acquires {
             let free = &mut self.pools[pool.0];
             let of = free.of(token.colour);
             free.tokens[of] -= 1;
@@ -321,7 +321,7 @@ impl Net {
         self.begun += 1;
         let end = (self.now + time, self.begun, index, token);
         self.ends.push(Reverse(end));
-        guard.begins(self.now, Transition(index), &token);
+        guard.started(self.now, Transition(index), &token);
         true
     }
 
@@ -333,18 +333,18 @@ impl Net {
         let rule = &self.rules[index];
         let mut moved = token;
         moved.step = match rule.next {
-            TokenFate::Same => token.step,
-            TokenFate::Further => token.step + 1,
-            TokenFate::First => 0,
+            TokenFate::Keep => token.step,
+            TokenFate::Increment => token.step + 1,
+            TokenFate::Reset => 0,
         };
-        let gives = rule.gives.clone();
+        let releases = rule.releases.clone();
         if let Some(to) = value_at_step(&rule.to, token.step) {
             self.places[to.0].push(moved);
             for next in self.leads_to[to.0].clone() {
                 self.reopen(next);
             }
         }
-        for pool in gives {
+        for pool in releases {
             self.give(pool, token.colour);
         }
         Some(Fired {

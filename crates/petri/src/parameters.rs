@@ -20,7 +20,7 @@ pub enum SlotPolicy {
 
 /// When a context with a place of its own is free for the next packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freed {
+pub enum ContextRelease {
     /// When its packet is in TBUF; the next packet waits for the place once it gets that far.
     Filled,
     /// When its packet has been sent from TBUF.
@@ -33,7 +33,7 @@ pub enum Drain {
     /// TBUF waits for the packet: places are sent strictly in order.
     Waits,
     /// TBUF continues with the next full place.
-    Skips,
+    SkipsEmpty,
 }
 
 /// Which requester a resource serves first.
@@ -71,7 +71,7 @@ pub struct Parameters {
     /// Allocation of places in TBUF.
     pub slots: SlotPolicy,
     /// When a context with a place of its own is free again.
-    pub freed: Freed,
+    pub freed: ContextRelease,
     /// What TBUF does at a place whose packet has not arrived yet.
     pub drain: Drain,
     /// Which requester resources serve first.
@@ -136,7 +136,7 @@ impl Default for Parameters {
     fn default() -> Self {
         Self {
             slots: SlotPolicy::Contiguous,
-            freed: Freed::Filled,
+            freed: ContextRelease::Filled,
             drain: Drain::Waits,
             arbitration: Arbitration::Equal,
             service: Service::Exponential,
@@ -221,15 +221,15 @@ impl Parameters {
             }
             "freed" => {
                 self.freed = match value {
-                    "filled" => Freed::Filled,
-                    "sent" => Freed::Sent,
+                    "filled" => ContextRelease::Filled,
+                    "sent" => ContextRelease::Sent,
                     _ => return Err(one_of(value, "filled or sent")),
                 }
             }
             "drain" => {
                 self.drain = match value {
                     "waits" => Drain::Waits,
-                    "skips" => Drain::Skips,
+                    "skips" => Drain::SkipsEmpty,
                     _ => return Err(one_of(value, "waits or skips")),
                 }
             }
@@ -299,7 +299,7 @@ impl Parameters {
     /// Returns the number of contexts per microengine that take part: if each needs a place of its own, no more than
     /// TBUF has places.
     #[must_use]
-    pub fn working(&self) -> usize {
+    pub fn active_contexts(&self) -> usize {
         let places = self.places() / self.microengines;
         self.contexts.min(places.max(1))
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::net::{
     Fired, Guard, Net, Place, Pool, Rule, Service, Tick, Token, TokenChoice, TokenFate, Transition,
 };
-use crate::parameters::{Drain, Freed, Parameters, SlotPolicy};
+use crate::parameters::{ContextRelease, Drain, Parameters, SlotPolicy};
 
 /// Ticks per microengine cycle.
 pub const CYCLE: Tick = 1000;
@@ -29,7 +29,7 @@ pub struct Packet {
 
 /// The results of a router's packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
+pub struct RouterOutcome {
     /// The packets that left with their times, in order.
     pub left: Vec<(Tick, Packet)>,
     /// Number of packets that found no room.
@@ -166,7 +166,7 @@ impl Buffers {
 }
 
 impl Guard for Buffers {
-    fn may(&self, transition: Transition, token: &Token) -> bool {
+    fn allows(&self, transition: Transition, token: &Token) -> bool {
         let is_next_empty = || self.tbuf[self.next(token)] == TbufSlot::Empty;
         let of = Some(transition);
         if of == self.accept {
@@ -182,7 +182,7 @@ impl Guard for Buffers {
         }
     }
 
-    fn begins(&mut self, _: Tick, transition: Transition, token: &Token) {
+    fn started(&mut self, _: Tick, transition: Transition, token: &Token) {
         let context = self.context(token);
         if Some(transition) == self.accept {
             if let Some(packet) = self.received.pop_front() {
@@ -314,12 +314,12 @@ struct NetBuilder<'a> {
 fn immediate(from: Place, to: Place) -> Rule {
     Rule {
         from,
-        takes: Vec::new(),
-        gives: Vec::new(),
+        acquires: Vec::new(),
+        releases: Vec::new(),
         times: vec![0],
         service: Service::Deterministic,
         to: vec![to],
-        next: TokenFate::Same,
+        next: TokenFate::Keep,
         choice: TokenChoice::Oldest,
     }
 }
@@ -334,8 +334,8 @@ impl NetBuilder<'_> {
         to: Vec<Place>,
     ) -> Rule {
         Rule {
-            takes: vec![pool],
-            gives: vec![pool],
+            acquires: vec![pool],
+            releases: vec![pool],
             times,
             service: self.p.service,
             to,
@@ -359,7 +359,7 @@ impl NetBuilder<'_> {
             .mutex
             .filter(|_| self.p.slots == SlotPolicy::Local);
         self.net.transition(Rule {
-            takes: [self.pools.packets].into_iter().chain(mutex).collect(),
+            acquires: [self.pools.packets].into_iter().chain(mutex).collect(),
             choice: self.p.arbitration.among_contexts(),
             ..immediate(self.at.free, self.at.ready)
         })
@@ -380,7 +380,7 @@ impl NetBuilder<'_> {
         let rule = self.serve(at.ready, self.pools.engine, vec![visit], among, leaves);
         self.net.transition(rule);
         self.net.transition(Rule {
-            takes: vec![self.pools.queue],
+            acquires: vec![self.pools.queue],
             ..immediate(at.wanting, at.commands)
         });
     }
@@ -397,7 +397,7 @@ impl NetBuilder<'_> {
         });
         let times = vec![p.command_bus * CYCLE];
         let rule = Rule {
-            gives: vec![bus, self.pools.queue],
+            releases: vec![bus, self.pools.queue],
             service: Service::Deterministic,
             ..self.serve(at.commands, bus, times, among, memory)
         };
@@ -433,7 +433,7 @@ impl NetBuilder<'_> {
             times: rest,
             service: p.delay,
             to: after,
-            next: TokenFate::Further,
+            next: TokenFate::Increment,
             ..immediate(at.moving, at.ready)
         });
     }
@@ -446,10 +446,10 @@ impl NetBuilder<'_> {
             .mutex
             .filter(|_| self.p.slots != SlotPolicy::Local)?;
         Some(self.net.transition(Rule {
-            takes: vec![mutex],
+            acquires: vec![mutex],
             times: vec![self.p.scratch_atomic * CYCLE],
             service: self.p.delay,
-            next: TokenFate::Further,
+            next: TokenFate::Increment,
             choice: self.p.arbitration.among_contexts(),
             ..immediate(self.at.locking, self.at.ready)
         }))
@@ -460,8 +460,8 @@ impl NetBuilder<'_> {
     fn fill(&mut self, waits: bool) -> (Transition, Option<Transition>) {
         let at = self.at;
         let done = self.net.transition(Rule {
-            gives: self.pools.mutex.into_iter().collect(),
-            next: TokenFate::First,
+            releases: self.pools.mutex.into_iter().collect(),
+            next: TokenFate::Reset,
             ..immediate(at.done, if waits { at.waiting } else { at.free })
         });
         // A context whose own place is still full waits until that has been sent.
@@ -502,7 +502,7 @@ impl Router {
     /// Creates an empty router; `stream` makes its random numbers independent of those of others.
     #[must_use]
     pub fn new(p: &Parameters, stream: u64) -> Self {
-        let (engines, contexts) = (p.microengines, p.working());
+        let (engines, contexts) = (p.microengines, p.active_contexts());
         let mut net = Net::new(p.seed, stream);
         let mut builder = NetBuilder {
             p,
@@ -517,7 +517,7 @@ impl Router {
         builder.complete_commands();
         let lock = builder.lock();
         let fixed = matches!(p.slots, SlotPolicy::Contiguous | SlotPolicy::Strided);
-        let (done, freed) = builder.fill(fixed && p.freed == Freed::Sent);
+        let (done, freed) = builder.fill(fixed && p.freed == ContextRelease::Sent);
         let transmit = builder.transmit();
         let places = match p.slots {
             SlotPolicy::Global => p.places(),
@@ -526,7 +526,7 @@ impl Router {
         Self {
             buffers: Buffers {
                 slots: p.slots,
-                late: fixed && p.freed == Freed::Filled,
+                late: fixed && p.freed == ContextRelease::Filled,
                 drain: p.drain,
                 contexts,
                 received: VecDeque::new(),
@@ -551,7 +551,7 @@ impl Router {
 
     /// Sends packets that arrive at these times through the router, until all have left.
     #[must_use]
-    pub fn run(self, come: &[(Tick, Packet)]) -> Passed {
+    pub fn run(self, come: &[(Tick, Packet)]) -> RouterOutcome {
         self.run_while(come, &|| true).unwrap_or_default()
     }
 
@@ -560,8 +560,8 @@ impl Router {
         mut self,
         come: &[(Tick, Packet)],
         go_on: &dyn Fn() -> bool,
-    ) -> Option<Passed> {
-        let mut passed = Passed::default();
+    ) -> Option<RouterOutcome> {
+        let mut passed = RouterOutcome::default();
         let mut come = come.iter().peekable();
         for step in 0_u64.. {
             if step.is_multiple_of(STEPS) && !go_on() {
@@ -599,7 +599,7 @@ impl Router {
             .sum()
     }
 
-    fn after(&mut self, fired: Fired, passed: &mut Passed) {
+    fn after(&mut self, fired: Fired, passed: &mut RouterOutcome) {
         let context = self.buffers.context(&fired.token);
         if Some(fired.transition) == self.buffers.done {
             if let Some((packet, place)) = self.buffers.held[context].take() {

@@ -13,12 +13,12 @@ fn token(colour: usize, number: usize) -> Token {
 fn rule(from: Place, to: Place, time: Tick, service: Service) -> Rule {
     Rule {
         from,
-        takes: Vec::new(),
-        gives: Vec::new(),
+        acquires: Vec::new(),
+        releases: Vec::new(),
         times: vec![time],
         service,
         to: vec![to],
-        next: TokenFate::Same,
+        next: TokenFate::Keep,
         choice: TokenChoice::Oldest,
     }
 }
@@ -33,11 +33,11 @@ fn sojourn(share: f64, service: Service, customers: usize) -> f64 {
     let server = net.place(vec![token(0, 1)]);
     let customers_waiting = net.pool(1, 0);
     let comes = net.transition(Rule {
-        gives: vec![customers_waiting],
+        releases: vec![customers_waiting],
         ..rule(source, source, between, Service::Exponential)
     });
     let serves = net.transition(Rule {
-        takes: vec![customers_waiting],
+        acquires: vec![customers_waiting],
         ..rule(server, server, SERVICE, service)
     });
     // By Little's law, their time is their number divided by their arrival rate.
@@ -91,8 +91,8 @@ fn tokens_are_conserved() {
         (2, one, Service::Exponential),
     ] {
         net.transition(Rule {
-            takes: vec![pool],
-            gives: vec![pool],
+            acquires: vec![pool],
+            releases: vec![pool],
             choice: TokenChoice::EqualColours,
             ..rule(places[at], places[(at + 1) % 3], 100 + at as Tick, service)
         });
@@ -115,8 +115,8 @@ fn shares(choice: TokenChoice) -> f64 {
     let place = net.place(all);
     let server = net.pool(1, 1);
     net.transition(Rule {
-        takes: vec![server],
-        gives: vec![server],
+        acquires: vec![server],
+        releases: vec![server],
         choice,
         ..rule(place, place, 10, Service::Deterministic)
     });

@@ -47,13 +47,13 @@ pub enum ProfileError {
     },
     /// A parameter that the model does not know.
     #[error("`{key}` is not known to this model; remove it or correct its name")]
-    Surplus {
+    UnknownKey {
         /// `group.name`
         key: String,
     },
     /// A parameter is present but wrong.
     #[error("`{key}` is wrong: {reason}")]
-    Wrong {
+    InvalidValue {
         /// `group.name`
         key: String,
         /// What is wrong, and what would be right.

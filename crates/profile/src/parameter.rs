@@ -40,7 +40,7 @@ pub struct Schema {
 impl Schema {
     /// Whether the parameter is in the board's file rather than the chip's.
     #[must_use]
-    pub const fn is_of_the_board(&self) -> bool {
+    pub const fn is_board_parameter(&self) -> bool {
         self.board
     }
 
@@ -58,7 +58,7 @@ impl Schema {
         match self.domain {
             Domain::Number { .. } => match text.replace('_', "").parse() {
                 Ok(number) => Ok(ParameterValue::Number(number)),
-                Err(_) => Err(ProfileError::Wrong {
+                Err(_) => Err(ProfileError::InvalidValue {
                     key: self.key(),
                     reason: format!("`{text}` is not a whole number from 0"),
                 }),
@@ -139,7 +139,7 @@ impl fmt::Display for ParameterValue {
 
 /// How well a parameter is founded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Foundation {
+pub enum ProvenanceKind {
     /// Read in a primary source.
     Source,
     /// Two weak sources agree.
@@ -152,7 +152,7 @@ pub enum Foundation {
     Assumed,
 }
 
-impl Foundation {
+impl ProvenanceKind {
     /// All foundations, best first.
     pub const ALL: [Self; 5] = [
         Self::Source,
@@ -175,7 +175,7 @@ impl Foundation {
     }
 }
 
-impl fmt::Display for Foundation {
+impl fmt::Display for ProvenanceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -195,7 +195,7 @@ pub struct Parameter {
     /// What it means.
     pub meaning: &'static str,
     /// How well it is founded.
-    pub foundation: Foundation,
+    pub provenance_kind: ProvenanceKind,
     /// The source, or the reason for the provenance.
     pub basis: String,
 }

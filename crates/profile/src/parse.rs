@@ -4,10 +4,10 @@
 use toml::{Table, Value};
 
 use crate::error::ProfileError;
-use crate::parameter::{self, Domain, Erratum, Foundation, Parameter, Schema, choose};
+use crate::parameter::{self, Domain, Erratum, Parameter, ProvenanceKind, Schema, choose};
 
 pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
-    ProfileError::Wrong {
+    ProfileError::InvalidValue {
         key: key.to_owned(),
         reason: reason.to_owned(),
     }
@@ -56,7 +56,7 @@ pub(crate) fn take_parameter(
     };
     let Rated {
         value,
-        foundation,
+        provenance_kind,
         basis,
     } = take_rated(entry, &key, &schema.domain)?;
     Ok(Parameter {
@@ -68,7 +68,7 @@ pub(crate) fn take_parameter(
             Domain::Name(_) => "",
         },
         meaning: schema.meaning.trim_ascii(),
-        foundation,
+        provenance_kind,
         basis,
     })
 }
@@ -76,7 +76,7 @@ pub(crate) fn take_parameter(
 /// A value and how well it is founded.
 pub(crate) struct Rated {
     pub value: parameter::ParameterValue,
-    pub foundation: Foundation,
+    pub provenance_kind: ProvenanceKind,
     pub basis: String,
 }
 
@@ -103,11 +103,14 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
         }
         Domain::Name(known) => choose(key, &take_text(&mut entry, key, "value")?, known)?,
     };
-    let (foundation, basis) = if entry.contains_key("source") {
-        (Foundation::Source, take_text(&mut entry, key, "source")?)
+    let (provenance_kind, basis) = if entry.contains_key("source") {
+        (
+            ProvenanceKind::Source,
+            take_text(&mut entry, key, "source")?,
+        )
     } else if entry.contains_key("provenance") {
         let provenance = take_text(&mut entry, key, "provenance")?;
-        let foundation = Foundation::ALL[1..]
+        let provenance_kind = ProvenanceKind::ALL[1..]
             .iter()
             .copied()
             .find(|f| f.name() == provenance)
@@ -117,7 +120,7 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
                     &format!("`{provenance}` is not a provenance; use likely, derived, calibrated or assumed"),
                 )
             })?;
-        (foundation, take_text(&mut entry, key, "basis")?)
+        (provenance_kind, take_text(&mut entry, key, "basis")?)
     } else {
         return Err(wrong(
             key,
@@ -125,13 +128,13 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
         ));
     };
     if let Some(surplus) = entry.keys().next() {
-        return Err(ProfileError::Surplus {
+        return Err(ProfileError::UnknownKey {
             key: format!("{key}.{surplus}"),
         });
     }
     Ok(Rated {
         value,
-        foundation,
+        provenance_kind,
         basis,
     })
 }
@@ -176,7 +179,7 @@ fn erratum(value: Value) -> Result<Erratum, ProfileError> {
     let effect = take_text(&mut table, "erratum", "effect")?;
     let source = take_text(&mut table, "erratum", "source")?;
     if let Some(surplus) = table.keys().next() {
-        return Err(ProfileError::Surplus {
+        return Err(ProfileError::UnknownKey {
             key: format!("erratum.{surplus}"),
         });
     }

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use crate::board::{Board, MediaBus};
 use crate::built_in::{BuiltIn, CHIPS, table_of};
 use crate::error::ProfileError;
-use crate::parameter::{self, Erratum, Foundation, Parameter};
+use crate::parameter::{self, Erratum, Parameter, ProvenanceKind};
 use crate::parse::{in_domain, take_errata, take_number, take_parameter, take_text, wrong};
 use crate::schema::{SCHEMA, Values};
 
@@ -138,7 +138,7 @@ impl Profile {
         let board = Board::take(&mut board_table).map_err(in_board)?;
         let mut parameters = Vec::with_capacity(SCHEMA.len());
         for schema in &SCHEMA {
-            parameters.push(if schema.is_of_the_board() {
+            parameters.push(if schema.is_board_parameter() {
                 take_parameter(&mut board_table, schema).map_err(in_board)?
             } else {
                 take_parameter(&mut table, schema)?
@@ -219,11 +219,14 @@ impl Profile {
 
     /// The number of parameters with each foundation, best first.
     #[must_use]
-    pub fn foundations(&self) -> [(Foundation, usize); 5] {
-        Foundation::ALL.map(|f| {
+    pub fn foundations(&self) -> [(ProvenanceKind, usize); 5] {
+        ProvenanceKind::ALL.map(|f| {
             (
                 f,
-                self.parameters.iter().filter(|p| p.foundation == f).count(),
+                self.parameters
+                    .iter()
+                    .filter(|p| p.provenance_kind == f)
+                    .count(),
             )
         })
     }
@@ -259,12 +262,12 @@ impl Profile {
             .iter()
             .position(|p| p.group == group && p.name == name)
         else {
-            return Err(ProfileError::Surplus { key });
+            return Err(ProfileError::UnknownKey { key });
         };
         in_domain(&key, &SCHEMA[at].domain, value)?;
         let parameter = &mut profile.parameters[at];
         parameter.value = value;
-        parameter.foundation = Foundation::Assumed;
+        parameter.provenance_kind = ProvenanceKind::Assumed;
         "set for this run".clone_into(&mut parameter.basis);
         profile.values = Values::new(&profile.parameters);
         profile.check()?;
@@ -363,12 +366,12 @@ fn refuse_leftover_keys(table: &Table, in_board: bool) -> Result<(), ProfileErro
                 .any(|s| s.group == group && name.is_none_or(|name| s.name == name))
         };
         let Some(rest) = value.as_table().filter(|_| known(None)) else {
-            return Err(ProfileError::Surplus { key: group.clone() });
+            return Err(ProfileError::UnknownKey { key: group.clone() });
         };
         if let Some(name) = rest.keys().next() {
             let key = format!("{group}.{name}");
             if !known(Some(name)) {
-                return Err(ProfileError::Surplus { key });
+                return Err(ProfileError::UnknownKey { key });
             }
             let (here, there) = if in_board {
                 ("board", "chip")

@@ -169,7 +169,7 @@ pub fn assemble_project_from(
             let includes = FileIncludes::new(files, &project.include);
             let main = plan.source.display().to_string();
             let mut assembly = npsim_asm::assemble(&main, &includes, &options);
-            say_whose(files, project, plan, &mut assembly.diagnostics);
+            add_owner_note(files, project, plan, &mut assembly.diagnostics);
             messages.add(&assembly.diagnostics, &assembly.sources);
             assembly
                 .image
@@ -196,7 +196,7 @@ pub fn assemble_project_from(
 
 /// Adds a note to the first error of a source that was assembled on its own, naming the project it
 /// belongs to: what the source lacks may be defined there.
-pub fn say_whose(
+pub fn add_owner_note(
     files: &dyn Files,
     project: &Project,
     plan: &ProgramPlan,

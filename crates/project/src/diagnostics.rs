@@ -14,7 +14,7 @@ use npsim_asm::{Diagnostic, Severity, SourceMap, Span};
 use npsim_chip::kernel::check::Fault;
 use npsim_image::Image;
 
-use crate::problem::{Problem, floor};
+use crate::problem::{Problem, floor_boundary};
 use crate::program::Program;
 
 /// A place in a file with its label.
@@ -208,8 +208,8 @@ fn patched<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snippe
 
 /// Clamps a range to the text and to character boundaries.
 fn bytes(text: &str, span: Range<usize>) -> Range<usize> {
-    let start = floor(text, span.start);
-    start..floor(text, span.end).max(start)
+    let start = floor_boundary(text, span.start);
+    start..floor_boundary(text, span.end).max(start)
 }
 
 /// Renders an error in a project file or on the command line.
@@ -378,7 +378,7 @@ fn rest_of_line(text: &str, line: u32, column: u32) -> Range<usize> {
         .or_else(|| whole.find("//"))
         .map_or(whole, |comment| &whole[..comment])
         .trim_end();
-    let from = floor(whole, column.saturating_sub(1) as usize);
+    let from = floor_boundary(whole, column.saturating_sub(1) as usize);
     start + from..start + code.len().max(from)
 }
 

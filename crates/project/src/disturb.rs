@@ -12,7 +12,7 @@ use crate::keys::{Ids, Spanned};
 use crate::quantity::Time;
 
 /// Largest delay of completions that `[disturb]` accepts, in cycles.
-pub const LATEST: u32 = 1_000_000;
+pub const MAX_DELAY: u32 = 1_000_000;
 
 /// `[[stall]]`.
 #[derive(Debug, Deserialize, JsonSchema)]

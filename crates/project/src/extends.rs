@@ -14,7 +14,7 @@ use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, Value};
 use super::project_text::ProjectText;
 use super::source_map::{KeyPath, KeyStep, SourceMap};
 use super::{FILE_NAME, folder_of};
-use crate::files::{FileKind, Files, join, tidy};
+use crate::files::{FileKind, Files, join, simplify_path};
 use crate::problem::{Excerpt, Problem};
 
 /// The key.
@@ -164,9 +164,9 @@ impl ExtendsReader<'_> {
         if there.is_ok_and(|kind| kind == FileKind::Folder) {
             from_here.push(FILE_NAME);
         }
-        let from_here = tidy(self.source, self.folder, &from_here);
+        let from_here = simplify_path(self.source, self.folder, &from_here);
         let path = join(self.folder, &from_here);
-        let path = tidy(self.source, Path::new("."), &path);
+        let path = simplify_path(self.source, Path::new("."), &path);
         let shown = path.display().to_string();
         let file = real(self.source, &path);
         if self.open.iter().any(|(open, _)| *open == file) {
@@ -215,7 +215,7 @@ impl ExtendsReader<'_> {
         let key = |name: &str| KeyStep::Key(name.to_owned());
         let mut change = |value: &mut Value, steps: KeyPath| {
             let Some(path) = value.as_str() else { return };
-            let text = tidy(self.source, self.folder, &prefix.join(path))
+            let text = simplify_path(self.source, self.folder, &prefix.join(path))
                 .display()
                 .to_string();
             let decor = value.decor().clone();

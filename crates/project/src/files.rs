@@ -4,9 +4,9 @@
 
 mod disk;
 mod memory;
-mod noted;
 mod overlay;
 mod shown;
+mod tracked;
 
 use std::fmt;
 use std::io;
@@ -14,9 +14,9 @@ use std::path::{Component, Path, PathBuf};
 
 pub use disk::Disk;
 pub use memory::MemoryFiles;
-pub use noted::{Input, NotedFiles};
 pub use overlay::{Overlay, canonical};
-pub use shown::shown_source;
+pub use shown::readable_source;
+pub use tracked::{Input, TrackedFiles};
 
 /// The kind of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub trait Files: fmt::Debug {
 /// Simplifies a path relative to a folder by removing `NAME/..`, where that leads to the same
 /// place: behind a link it may not.
 #[must_use]
-pub fn tidy(files: &dyn Files, folder: &Path, path: &Path) -> PathBuf {
+pub fn simplify_path(files: &dyn Files, folder: &Path, path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for part in path.components() {
         let last = short.components().next_back();

@@ -194,7 +194,7 @@ pub struct Goal {
 impl Goal {
     /// Whether a value meets the goal.
     #[must_use]
-    pub fn met(&self, figure: u64) -> bool {
+    pub fn is_met(&self, figure: u64) -> bool {
         self.least.is_none_or(|least| figure >= least)
             && self.most.is_none_or(|most| figure <= most)
     }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use npsim_asm::Includes;
 
-use crate::files::{Files, tidy};
+use crate::files::{Files, simplify_path};
 
 /// Looks up include files in the including file's folder and a list of folders.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ impl<'a> FileIncludes<'a> {
     fn read(&self, path: &Path) -> Result<Option<(String, String)>, String> {
         match self.files.read(path) {
             Ok(bytes) => {
-                let shown = tidy(self.files, Path::new("."), path);
+                let shown = simplify_path(self.files, Path::new("."), path);
                 Ok(Some((shown.display().to_string(), decode(bytes))))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -29,7 +29,7 @@ pub struct MemoryLayout {
 
 /// Why a range cannot be allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoPlace {
+pub enum PlacementError {
     /// The region overlaps another.
     Overlap(Region),
     /// The region extends beyond the populated memory.
@@ -59,15 +59,15 @@ impl MemoryLayout {
         name: impl Into<String>,
         start: u64,
         size: u64,
-    ) -> Result<(), NoPlace> {
+    ) -> Result<(), PlacementError> {
         let end = start
             .checked_add(size)
             .filter(|end| *end <= self.size)
-            .ok_or(NoPlace::Outside)?;
+            .ok_or(PlacementError::Outside)?;
         // All ranges below the populated end are disjoint, so they end in the order they start.
         let at = self.taken.partition_point(|r| r.end <= start);
         if let Some(other) = self.taken.get(at).filter(|r| r.start < end) {
-            return Err(NoPlace::Overlap(other.clone()));
+            return Err(PlacementError::Overlap(other.clone()));
         }
         let gap = self.free.partition_point(|gap| gap.end < end);
         if let Some(&Range {
@@ -93,7 +93,7 @@ impl MemoryLayout {
         from: u64,
         size: u64,
         align: u64,
-    ) -> Result<u64, NoPlace> {
+    ) -> Result<u64, PlacementError> {
         let mut largest = 0;
         for gap in &self.free {
             let start = gap.start.max(from).next_multiple_of(align);
@@ -104,7 +104,7 @@ impl MemoryLayout {
             }
             largest = largest.max(room);
         }
-        Err(NoPlace::Full(largest))
+        Err(PlacementError::Full(largest))
     }
 
     /// Records a range beyond the populated memory that a device answers.
@@ -129,7 +129,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::{any, prop_assert_eq, proptest};
 
-    use super::{MemoryLayout, NoPlace, Region};
+    use super::{MemoryLayout, PlacementError, Region};
 
     #[test]
     fn regions_are_placed_around_reserved_ranges() {
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(space.place("a", 0, 100, 4), Ok(0));
         assert_eq!(space.place("b", 0, 512, 512), Ok(512));
         assert_eq!(space.place("c", 0, 128, 4), Ok(128));
-        assert_eq!(space.place("d", 0, 300, 4), Err(NoPlace::Full(256)));
+        assert_eq!(space.place("d", 0, 300, 4), Err(PlacementError::Full(256)));
         let names: Vec<_> = space.regions().iter().map(|r| r.name.as_str()).collect();
         assert_eq!(names, ["a", "fixed", "c", "b"]);
     }
@@ -148,7 +148,7 @@ mod tests {
         let mut space = MemoryLayout::new("sram1", 64);
         space.attach("device", 8192, 8192);
         assert_eq!(space.place("all", 0, 64, 4), Ok(0));
-        assert_eq!(space.place("more", 0, 4, 4), Err(NoPlace::Full(0)));
+        assert_eq!(space.place("more", 0, 4, 4), Err(PlacementError::Full(0)));
         let ends: Vec<_> = space.regions().iter().map(|r| r.end).collect();
         assert_eq!(ends, [64, 16384]);
     }
@@ -162,9 +162,12 @@ mod tests {
             start: 0,
             end: 32,
         };
-        assert_eq!(space.reserve("y", 31, 4), Err(NoPlace::Overlap(x)));
-        assert_eq!(space.reserve("y", 32, 33), Err(NoPlace::Outside));
-        assert_eq!(space.reserve("y", u64::MAX, 2), Err(NoPlace::Outside));
+        assert_eq!(space.reserve("y", 31, 4), Err(PlacementError::Overlap(x)));
+        assert_eq!(space.reserve("y", 32, 33), Err(PlacementError::Outside));
+        assert_eq!(
+            space.reserve("y", u64::MAX, 2),
+            Err(PlacementError::Outside)
+        );
         assert_eq!(space.reserve("y", 32, 32), Ok(()));
     }
 

@@ -54,11 +54,11 @@ pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan};
 pub use settings::{
     EntryName, Grammar, NetworkHop, NetworkRoute, NetworkRoutes, ProfileChange, Setting,
-    apply_to_text, with_settings,
+    apply_to_text, name_with_settings,
 };
 
 use crate::disturb::NodeStall;
-use crate::files::{Disk, FileKind, Files, Input, NotedFiles};
+use crate::files::{Disk, FileKind, Files, Input, TrackedFiles};
 use crate::goals::Goal;
 use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
@@ -168,7 +168,7 @@ impl Project {
         overrides: &Overrides,
         registry: &Registry,
     ) -> Result<Self, Problems> {
-        let noted = NotedFiles::new(files);
+        let noted = TrackedFiles::new(files);
         let files: &dyn Files = &noted;
         let (text, is_default) = read(files, target, overrides)?;
         let (text, applied) = {
@@ -187,7 +187,7 @@ impl Project {
         let folder = text.folder.clone();
         let own = file.include.iter().map(|path| {
             // A path that ends in a missing folder is kept as written.
-            files::tidy(files, Path::new("."), &folder.join(path.get_ref()))
+            files::simplify_path(files, Path::new("."), &folder.join(path.get_ref()))
         });
         let include = overrides.include.iter().cloned().chain(own).collect();
         let outward = file.route.iter().filter(|route| !route.local);
@@ -360,7 +360,7 @@ pub fn project_of(files: &dyn Files, source: &Path) -> Option<PathBuf> {
     let own = files.canonical(source).ok()?;
     let mut folder = folder_of(source);
     for _ in 0..=FOLDERS_ABOVE {
-        let path = files::tidy(files, Path::new("."), &folder.join(FILE_NAME));
+        let path = files::simplify_path(files, Path::new("."), &folder.join(FILE_NAME));
         if files.is_file(&path) && runs(files, &path, &own) {
             return Some(path);
         }

@@ -7,7 +7,7 @@
 //! | in the window | name | contents |
 //! | --- | --- | --- |
 //! | from the start | `NAME` | the table, longwords that microcode, `--dump` and tasks read and write |
-//! | from the middle | `NAME_ASK` | [`PLACES`] slots of two longwords: the query to write, and its answer |
+//! | from the middle | `NAME_ASK` | [`QUERY_SLOTS`] slots of two longwords: the query to write, and its answer |
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -29,9 +29,9 @@ pub use crate::section::KeyMistake;
 use crate::toml_errors::KeyError;
 
 /// Number of query slots.
-pub const PLACES: u32 = 64;
+pub const QUERY_SLOTS: u32 = 64;
 /// Bytes of the query slots.
-const PLACES_BYTES: u32 = 8 * PLACES;
+const QUERY_SLOT_BYTES: u32 = 8 * QUERY_SLOTS;
 /// Most longwords of a table: half a window of 64 Mbytes.
 const MOST_LONGWORDS: u32 = 1 << 23;
 
@@ -136,7 +136,7 @@ fn attach<L: LookAside>(kind: L, keys: &WindowKeys, resolver: &mut Resolver<'_>)
         resolver.fail(keys.name.span(), message, "", &help);
         return;
     }
-    let half = (4 * longwords).next_power_of_two().max(PLACES_BYTES);
+    let half = (4 * longwords).next_power_of_two().max(QUERY_SLOT_BYTES);
     let attachment = resolver.window(&DeviceWindow {
         kind: kind.name(),
         name: &keys.name,
@@ -149,7 +149,7 @@ fn attach<L: LookAside>(kind: L, keys: &WindowKeys, resolver: &mut Resolver<'_>)
             attachment,
             kind,
             words: vec![0; longwords as usize],
-            answers: vec![(0, 0); PLACES as usize],
+            answers: vec![(0, 0); QUERY_SLOTS as usize],
         };
         resolver.attach(Box::new(device), &keys.name.span());
     }
@@ -187,7 +187,7 @@ impl<L: LookAside> Table<L> {
         };
         let number = (at / 2) as usize;
         match at % 2 {
-            _ if at / 2 >= PLACES => None,
+            _ if at / 2 >= QUERY_SLOTS => None,
             0 => Some(TableWord::Question(number)),
             _ => Some(TableWord::Answer(number)),
         }
@@ -296,7 +296,7 @@ impl<L: LookAside> Device for Table<L> {
             .collect()
     }
 
-    fn is_like(&self, saved: &Self) -> bool {
+    fn is_compatible_with(&self, saved: &Self) -> bool {
         (&self.attachment, self.words.len(), self.answers.len())
             == (&saved.attachment, saved.words.len(), saved.answers.len())
     }

@@ -6,7 +6,7 @@ use npsim_asm::source::ExpansionId;
 use npsim_asm::{Diagnostic, Severity, SourceMap, Span};
 use serde::Serialize;
 
-use crate::problem::{Problem, floor};
+use crate::problem::{Problem, floor_boundary};
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -125,8 +125,8 @@ impl DiagnosticMessage {
 
     fn outside(level: Severity, problem: &Problem, rendered: &str) -> Self {
         let primary = problem.excerpt.as_ref().map(|excerpt| {
-            let start = floor(&excerpt.text, excerpt.span.start);
-            let end = floor(&excerpt.text, excerpt.span.end).max(start);
+            let start = floor_boundary(&excerpt.text, excerpt.span.start);
+            let end = floor_boundary(&excerpt.text, excerpt.span.end).max(start);
             MessagePlace {
                 range: text_range(&excerpt.path, &excerpt.text, start, end),
                 text: excerpt.text[start..end].to_owned(),
@@ -192,8 +192,8 @@ fn chain(expansion: ExpansionId, sources: &SourceMap) -> Vec<Expansion> {
 
 fn range(span: Span, sources: &SourceMap) -> TextRange {
     let file = sources.file(span.file);
-    let start = floor(&file.text, span.lo as usize);
-    let end = floor(&file.text, span.hi as usize).max(start);
+    let start = floor_boundary(&file.text, span.lo as usize);
+    let end = floor_boundary(&file.text, span.hi as usize).max(start);
     text_range(&file.path, &file.text, start, end)
 }
 

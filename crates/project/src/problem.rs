@@ -29,7 +29,7 @@ impl Excerpt {
     /// Returns the line of the place, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
-        let before = &self.text[..floor(&self.text, self.span.start)];
+        let before = &self.text[..floor_boundary(&self.text, self.span.start)];
         before.matches('\n').count() + 1
     }
 }
@@ -46,7 +46,7 @@ pub struct Problem {
     /// Suggested remedy.
     pub help: Option<String>,
     /// Whether the only problem is that the reader of a pipe has closed it.
-    pub reader_left: bool,
+    pub broken_pipe: bool,
 }
 
 impl Problem {
@@ -73,7 +73,7 @@ impl Problem {
             format!("`{}`", path.display())
         };
         let problem = Self {
-            reader_left: error.kind() == std::io::ErrorKind::BrokenPipe,
+            broken_pipe: error.kind() == std::io::ErrorKind::BrokenPipe,
             ..Self::new(format!("cannot {action} {what}: {}", reason(error)))
         };
         match error.kind() {
@@ -133,7 +133,7 @@ fn reason(error: &std::io::Error) -> String {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(excerpt) = &self.excerpt {
-            let before = &excerpt.text[..floor(&excerpt.text, excerpt.span.start)];
+            let before = &excerpt.text[..floor_boundary(&excerpt.text, excerpt.span.start)];
             let line = excerpt.line();
             let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
             write!(f, "{}:{line}:{column}: ", excerpt.path)?;
@@ -153,7 +153,7 @@ impl std::error::Error for Problem {}
 
 /// Returns the nearest character boundary at or before `at`.
 #[must_use]
-pub fn floor(text: &str, at: usize) -> usize {
+pub fn floor_boundary(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at.min(text.len()))
 }
 
@@ -220,7 +220,7 @@ fn nearest(path: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(missing).ok()?;
     let mut found = folder.join(near);
     found.extend(rest);
-    inputs::seeing(&found);
+    inputs::note_existence(&found);
     found.exists().then_some(found)
 }
 

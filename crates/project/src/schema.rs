@@ -16,7 +16,7 @@ use crate::resolve::known_tasks;
 
 /// Schema key that tells what a text names: `chips`, `boards`, `sources`, `folders`, `projects`,
 /// `tasks` and `spaces`, or the list of the project whose entries have that name, such as `ring`.
-pub const NAMES: &str = "x-names";
+pub const NAMES_KEY: &str = "x-names";
 
 /// Returns the schema of project files that may have sections of the registered kinds.
 #[must_use]
@@ -32,7 +32,7 @@ pub fn schema(registry: &Registry) -> Value {
         "description": "Projects to inherit from: a project file, its folder, or a list of them.",
         "type": ["string", "array"],
         "items": { "type": "string" },
-        NAMES: "projects"
+        NAMES_KEY: "projects"
     });
     add(&mut root["properties"], crate::extends::KEY, extends);
     for (name, section) in devices {

@@ -348,7 +348,7 @@ pub fn apply(
         return Ok((text.clone(), applied));
     };
     let text = ProjectText {
-        path: with_settings(&text.path),
+        path: name_with_settings(&text.path),
         text: changed.into(),
         ..text.clone()
     };
@@ -399,7 +399,7 @@ fn tables(list: &mut Item) -> Vec<&mut dyn TableLike> {
 
 /// Returns the name of a file in messages once settings have changed its text.
 #[must_use]
-pub fn with_settings(path: &str) -> String {
+pub fn name_with_settings(path: &str) -> String {
     format!("{path} with settings")
 }
 
@@ -463,7 +463,7 @@ pub(crate) fn apply_to_profile(
             });
         };
         let refused = |error| match error {
-            ProfileError::Wrong { reason, .. } => setting.wrong(reason),
+            ProfileError::InvalidValue { reason, .. } => setting.wrong(reason),
             other => setting.wrong(&other).help_with_names(&other),
         };
         let to = schema.parse(&setting.value).map_err(refused)?;

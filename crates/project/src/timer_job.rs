@@ -107,7 +107,7 @@ impl TableAccess<'_, '_> {
 
     /// Records a value that traces show over time.
     pub fn show(&mut self, level: Level, value: i64) {
-        self.access.tell(0, level, value);
+        self.access.report_level(0, level, value);
     }
 }
 
@@ -236,7 +236,7 @@ impl<J: TimerJob> Task for Timer<J> {
         self.job.summary().into_iter().collect()
     }
 
-    fn is_like(&self, saved: &Self) -> bool {
+    fn is_compatible_with(&self, saved: &Self) -> bool {
         (self.table, self.period, self.job.bytes())
             == (saved.table, saved.period, saved.job.bytes())
     }

@@ -40,7 +40,7 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
 /// `.gz` or `.zst`. An existing target that is not a regular file (a pipe, `/dev/null`) is written
 /// to directly, and so is standard output, named `-`.
 #[derive(Debug)]
-pub struct WholeFile(Compressor<BufWriter<WritePlace>>);
+pub struct AtomicFile(Compressor<BufWriter<WritePlace>>);
 
 #[derive(Debug)]
 enum WritePlace {
@@ -48,7 +48,7 @@ enum WritePlace {
     Direct(File),
 }
 
-impl WholeFile {
+impl AtomicFile {
     /// Creates a file.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl WholeFile {
     }
 }
 
-impl Write for WholeFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -145,12 +145,12 @@ impl Write for WritePlace {
     }
 }
 
-/// Checks in advance whether a [`WholeFile`] can be created at `path`. Leaves nothing behind, and
+/// Checks in advance whether an [`AtomicFile`] can be created at `path`. Leaves nothing behind, and
 /// does not change an existing file.
 ///
 /// # Errors
-/// See [`WholeFile::create`].
-pub fn try_place(path: &Path) -> io::Result<()> {
+/// See [`AtomicFile::create`].
+pub fn check_creatable(path: &Path) -> io::Result<()> {
     let other = |it: std::fs::Metadata| !it.is_file() && !it.is_dir();
     // Opening a pipe and closing it again would signal its end to the reader.
     if std::fs::metadata(path).is_ok_and(other) {
@@ -159,13 +159,13 @@ pub fn try_place(path: &Path) -> io::Result<()> {
     WritePlace::create(path).map(drop)
 }
 
-/// Writes `bytes` to `path` through a [`WholeFile`].
+/// Writes `bytes` to `path` through an [`AtomicFile`].
 ///
 /// # Errors
 /// Returns an error if the file cannot be created, written or renamed; an existing file stays as it
 /// was.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = WholeFile::create(path)?;
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.commit()
 }
@@ -173,7 +173,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests look at files as they are")]
 mod tests {
-    use super::{same_file, try_place, write_whole};
+    use super::{check_creatable, same_file, write_atomically};
     use npsim_net::compression::{Compression, Decompressor};
     use std::io::Read as _;
     use std::path::Path;
@@ -182,14 +182,14 @@ mod tests {
     fn write_replaces_the_file_and_leaves_no_temporary() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("out.json");
-        write_whole(&path, b"one")?;
-        write_whole(&path, b"two")?;
+        write_atomically(&path, b"one")?;
+        write_atomically(&path, b"two")?;
         assert_eq!(std::fs::read(&path)?, b"two");
         assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
-        assert!(write_whole(dir.path(), b"x").is_err());
-        assert!(write_whole(&dir.path().join("no/such"), b"x").is_err());
+        assert!(write_atomically(dir.path(), b"x").is_err());
+        assert!(write_atomically(&dir.path().join("no/such"), b"x").is_err());
         if cfg!(unix) {
-            write_whole(Path::new("/dev/null"), b"x")?;
+            write_atomically(Path::new("/dev/null"), b"x")?;
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ mod tests {
             ("a.csv.ZST", Some(Compression::Zstd)),
         ] {
             let path = dir.path().join(name);
-            write_whole(&path, data.as_bytes())?;
+            write_atomically(&path, data.as_bytes())?;
             let bytes = std::fs::read(&path)?;
             assert_eq!(Compression::of_data(&bytes), compression);
             let mut read = String::new();
@@ -225,16 +225,19 @@ mod tests {
     fn try_place_leaves_the_folder_unchanged() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("out.json");
-        try_place(&path)?;
+        check_creatable(&path)?;
         assert_eq!(std::fs::read_dir(dir.path())?.count(), 0);
-        write_whole(&path, b"good")?;
-        try_place(&path)?;
+        write_atomically(&path, b"good")?;
+        check_creatable(&path)?;
         assert_eq!(std::fs::read(&path)?, b"good");
         assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
-        assert!(try_place(dir.path()).is_err(), "a folder");
-        assert!(try_place(&path.join("below")).is_err(), "below a file");
+        assert!(check_creatable(dir.path()).is_err(), "a folder");
+        assert!(
+            check_creatable(&path.join("below")).is_err(),
+            "below a file"
+        );
         if cfg!(unix) {
-            try_place(Path::new("/dev/null"))?;
+            check_creatable(Path::new("/dev/null"))?;
         }
         Ok(())
     }
@@ -243,7 +246,7 @@ mod tests {
     fn same_file_recognises_equivalent_paths() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = |name: &str| dir.path().join(name);
-        write_whole(&path("a"), b"")?;
+        write_atomically(&path("a"), b"")?;
         assert!(same_file(&path("a"), &path("./a")));
         assert!(!same_file(&path("a"), &path("b")));
         assert!(same_file(&path("not yet"), &path("./not yet")));

@@ -38,7 +38,7 @@ pub(crate) fn group_laws<Law>(
     places: &[(&str, Option<Range<usize>>)],
     section: &Range<usize>,
 ) -> Option<impl Iterator<Item = (Law, Vec<LongwordAddress>)>> {
-    let queues = resolver.queue_places(section, queues, &groups.ports);
+    let queues = resolver.queue_locations(section, queues, &groups.ports);
     (resolver.mistakes() == before).then_some(())?;
     let laws = groups.capacity.iter().map(|bits| law(bits / 8));
     match laws.collect::<Result<Vec<Law>, _>>() {

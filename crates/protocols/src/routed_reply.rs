@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::gpp::Access;
 use npsim_chip::gpp::exceptions::Exception;
-use npsim_chip::gpp::lookup::{Found, Lookup, RouteEntry, TablePlace};
+use npsim_chip::gpp::lookup::{Lookup, LookupStep, RouteEntry, TablePlace};
 use npsim_chip::gpp::packets::{Descriptor, Outgoing, PacketSender, SendOutcome, reason};
 use serde::{Deserialize, Serialize};
 
@@ -40,11 +40,11 @@ enum ReplyStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyOutcome {
     /// More accesses are needed.
-    UnderWay,
+    InProgress,
     /// It was put on the ring to a microengine.
     Sent,
     /// Another task sends it once its next hop is known.
-    HandedOn,
+    Delegated,
     /// There was no route or no room; the buffer was freed.
     GivenUp,
 }
@@ -94,11 +94,11 @@ impl RoutedReply {
             ReplyStep::Find(mut lookup) => {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
-                    Found::NotYet => ReplyStep::Find(lookup),
-                    Found::Nothing => ReplyStep::GiveBack,
-                    Found::Way(way) => self.found(way),
+                    LookupStep::Pending => ReplyStep::Find(lookup),
+                    LookupStep::NoRoute => ReplyStep::GiveBack,
+                    LookupStep::Hop(way) => self.found(way),
                 };
-                ("look up the way back", ReplyOutcome::UnderWay, cost)
+                ("look up the way back", ReplyOutcome::InProgress, cost)
             }
             ReplyStep::Send => self.send(sender, access),
             ReplyStep::HandOn => self.write_and_offer(sender, access),
@@ -112,7 +112,7 @@ impl RoutedReply {
     /// Continues with the route: the reply can leave if the route leads out.
     fn found(&mut self, way: RouteEntry) -> ReplyStep {
         let fits = self.frame.len() - LINK_HEADER <= usize::from(way.mtu());
-        if !(way.leads_out() || way.is_unresolved()) || !fits {
+        if !(way.leaves_router() || way.is_unresolved()) || !fits {
             return ReplyStep::GiveBack;
         }
         let mut frame = std::mem::take(&mut self.frame);
@@ -125,7 +125,7 @@ impl RoutedReply {
             next_hop: way.index,
         };
         // Another task may have to send it.
-        self.packet.reason = reason::NO_WAY;
+        self.packet.reason = reason::UNROUTED;
         let begins = frame.len().min(self.packet.header.len());
         self.packet.header[..begins].copy_from_slice(&frame[..begins]);
         let [link, ..] = self.packet.descriptor;
@@ -156,10 +156,10 @@ impl RoutedReply {
         };
         let (doing, outcome, cost) = out.step(sender, access);
         let outcome = match outcome {
-            SendOutcome::UnderWay => ReplyOutcome::UnderWay,
+            SendOutcome::InProgress => ReplyOutcome::InProgress,
             SendOutcome::NoRoom => {
                 self.step = ReplyStep::GiveBack;
-                ReplyOutcome::UnderWay
+                ReplyOutcome::InProgress
             }
             SendOutcome::Sent => ReplyOutcome::Sent,
         };
@@ -178,9 +178,9 @@ impl RoutedReply {
         let cost = sender.write(self.packet.buffer, 0, &out.bytes, access);
         if access.offer(&self.packet) {
             let doing = "write the message for another task";
-            return (doing, ReplyOutcome::HandedOn, cost);
+            return (doing, ReplyOutcome::Delegated, cost);
         }
         self.step = ReplyStep::GiveBack;
-        ("write the message in vain", ReplyOutcome::UnderWay, cost)
+        ("write the message in vain", ReplyOutcome::InProgress, cost)
     }
 }

@@ -14,7 +14,7 @@ pub const SECOND: Time = 1_000_000_000_000;
 /// Returns the time that `bytes` take at `rate` bytes per second, rounded up; the maximum for a rate of
 /// 0.
 #[must_use]
-pub fn of_bytes(bytes: u64, rate: u64) -> Time {
+pub fn transfer_time(bytes: u64, rate: u64) -> Time {
     if rate == 0 {
         return Time::MAX;
     }
@@ -42,9 +42,9 @@ mod tests {
 
     #[test]
     fn bytes_rates_and_times_agree() {
-        assert_eq!(of_bytes(1_500, 125_000_000), 12 * MICROSECOND);
-        assert_eq!(of_bytes(1, 3), 333_333_333_334);
-        assert_eq!(of_bytes(1, 0), Time::MAX);
+        assert_eq!(transfer_time(1_500, 125_000_000), 12 * MICROSECOND);
+        assert_eq!(transfer_time(1, 3), 333_333_333_334);
+        assert_eq!(transfer_time(1, 0), Time::MAX);
         assert_eq!(bytes_in(12 * MICROSECOND, 125_000_000), 1_500);
         assert_eq!(rate_of(1_500, 12 * MICROSECOND), 125_000_000);
         assert_eq!(rate_of(1, 0), 0);

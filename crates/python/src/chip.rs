@@ -9,7 +9,7 @@ use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::NoObserver;
 use npsim::diagnostics::render_fault;
 use npsim::inspect::stats::Stats;
-use npsim::links::{Crossing, FrameOrigin};
+use npsim::links::{FrameOrigin, LinkFrame};
 use npsim::net::pace::{line_end_ps, line_free_ps};
 use npsim::net::recording::{cycle, picoseconds};
 use npsim::node::{NetworkedState, Node};
@@ -236,7 +236,7 @@ impl Chip {
         let end = cycle(u64::try_from(end).unwrap_or(u64::MAX), self.hertz);
         let frame = fed.count;
         fed.count += 1;
-        fed.node.put(Crossing {
+        fed.node.put(LinkFrame {
             start,
             end,
             port: port as u8,

@@ -115,7 +115,7 @@ impl Project {
         })?;
         let (system, mut debugger) = made.map_err(|it: Problems| error::problems(&it))?;
         let asked = Arc::clone(&stop);
-        debugger.ask(move |_| asked.load(Ordering::Relaxed));
+        debugger.poll_interrupt(move |_| asked.load(Ordering::Relaxed));
         Ok(Debugger {
             system,
             files: Arc::clone(&self.reading.files),

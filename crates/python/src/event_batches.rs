@@ -7,7 +7,7 @@ use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::recurring_state::RecurringState;
 use npsim::chip::kernel::trace_event::{
-    ContextState, Kinds, LockStep, RingName, TraceEvent, TraceEventKind as Kind,
+    ContextState, EventKinds, LockStep, RingName, TraceEvent, TraceEventKind as Kind,
 };
 use pyo3::prelude::*;
 
@@ -281,7 +281,7 @@ fn table(router: u8, events: Vec<(Cycle, TraceEvent)>) -> TableData {
 #[derive(Debug)]
 pub struct EventObserver {
     object: Arc<Py<PyAny>>,
-    wants: Kinds,
+    wants: EventKinds,
 }
 
 /// Collects the events of a router in batches and passes each to the object's method
@@ -289,7 +289,7 @@ pub struct EventObserver {
 #[derive(Debug)]
 pub struct EventBatches {
     object: Arc<Py<PyAny>>,
-    wants: Kinds,
+    wants: EventKinds,
     /// Number of the router, from 1.
     router: u8,
     /// Number of requested events seen.
@@ -301,7 +301,7 @@ pub struct EventBatches {
 impl EventObserver {
     /// Wraps such an object.
     pub fn new(observer: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut wants = Kinds::NONE;
+        let mut wants = EventKinds::NONE;
         let asked = observer.getattr("wants")?;
         let names: Vec<String> = match asked.extract() {
             Ok(one) => vec![one],
@@ -319,7 +319,7 @@ impl EventObserver {
                     &format!("the observer's `wants` can have {names}"),
                 )
             })?;
-            wants = wants.and(Kinds::of(&[*kind]));
+            wants = wants.and(EventKinds::of(&[*kind]));
         }
         if wants.is_empty() {
             return Err(mistake(
@@ -371,12 +371,12 @@ impl EventBatches {
 }
 
 impl Observer for EventBatches {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.wants
     }
 
     /// Time in which no requested event occurs may be skipped.
-    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+    fn visit_state(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
         state.value(self.seen);
         true
     }

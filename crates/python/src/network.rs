@@ -10,8 +10,8 @@ use npsim::network::{NoTap, Simulation, Stopped};
 use npsim::network_file::chips::systems;
 use npsim::network_file::file::NetworkFile;
 use npsim::network_file::results::Results;
+use npsim::network_file::run_progress::NetworkProgress;
 use npsim::network_file::series::Sampler;
-use npsim::network_file::standing::Standing;
 use npsim::problem::{Problem, Problems};
 use npsim::project::Setting;
 use npsim::quantity::Time;
@@ -188,9 +188,10 @@ fn simulate(
     (stop, tally): (&StopFlag, &RunTally),
 ) -> Result<NetworkResults, Problems> {
     let systems = systems(file, &npsim::registry(), &assemble_project)?;
-    let outside =
+    let packet_simulation =
         Simulation::new(file.topology.clone()).map_err(|error| Problem::new(error.to_string()))?;
-    let mut network = npsim::network::Network::new(outside, systems)?.with_threads(threads);
+    let mut network =
+        npsim::network::Network::new(packet_simulation, systems)?.with_threads(threads);
     let ask = || {
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -198,16 +199,16 @@ fn simulate(
             ControlFlow::Continue(())
         }
     };
-    let mut standing = Standing::new(&network, every.unwrap_or(u64::MAX));
+    let mut run_progress = NetworkProgress::new(&network, every.unwrap_or(u64::MAX));
     let mut sampler = Sampler::new(file.scale);
     let mut table = every.map(|_| series());
     let mut stopped = None;
     sample(&mut sampler, &network, &mut table);
-    while standing.now < file.until && stopped.is_none() {
-        let next = standing.next(file, &network, every.is_some());
+    while run_progress.now < file.until && stopped.is_none() {
+        let next = run_progress.next(file, &network, every.is_some());
         stopped = network.run_to(next, &mut NoTap, &ask).err();
-        tally.at(network.outside().now());
-        if stopped.is_none() && standing.come_to(next, file, &mut network) {
+        tally.at(network.packet_simulation().now());
+        if stopped.is_none() && run_progress.finish_step(next, file, &mut network) {
             sample(&mut sampler, &network, &mut table);
         }
         if stop.load(Ordering::Relaxed) {
@@ -224,7 +225,7 @@ fn simulate(
         }),
         Some(Stopped::Interrupted) | None => None,
     };
-    let results = Results::of(file, &network, &standing.begin);
+    let results = Results::of(file, &network, &run_progress.begin);
     let json = serde_json::to_string_pretty(&results);
     Ok(NetworkResults {
         json: json.map_err(|it| Problem::new(it.to_string()))? + "\n",
@@ -253,7 +254,7 @@ fn sample(
     let Some(table) = table else {
         return;
     };
-    let sampled = sampler.sample(network.outside(), &mut |sample| {
+    let sampled = sampler.sample(network.packet_simulation(), &mut |sample| {
         let mut cells = table.row();
         cells.put(Some(sample.seconds));
         cells.put(Some(sample.of.name()));

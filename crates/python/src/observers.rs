@@ -5,7 +5,7 @@ use npsim::chip::Cycle;
 use npsim::chip::chip::Chip;
 use npsim::chip::kernel::observer::{Batch, Observer};
 use npsim::chip::kernel::recurring_state::RecurringState;
-use npsim::chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim::chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim::chip::watch::Sampler;
 use npsim::observe::packets::PacketRows;
 use npsim::observe::set::ObserverSet;
@@ -22,7 +22,7 @@ pub struct RunObservers {
 }
 
 impl Observer for RunObservers {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         { self.set.wants() }
             .and(self.packets.wants())
             .and(self.events.wants())
@@ -38,14 +38,16 @@ impl Observer for RunObservers {
         self.set.needs_order() || self.packets.needs_order() || self.events.needs_order()
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.set.recur(at, state) && self.packets.recur(at, state) && self.events.recur(at, state)
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.set.visit_state(at, state)
+            && self.packets.visit_state(at, state)
+            && self.events.visit_state(at, state)
     }
 
-    fn see_all(&mut self, events: &Batch<'_>) {
-        self.set.see_all(events);
-        self.packets.see_all(events);
-        self.events.see_all(events);
+    fn see_batch(&mut self, events: &Batch<'_>) {
+        self.set.see_batch(events);
+        self.packets.see_batch(events);
+        self.events.see_batch(events);
     }
 }
 

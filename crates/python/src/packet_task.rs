@@ -85,7 +85,7 @@ impl TaskKind for PacketTaskKind {
         };
         let sender = resolver.sender(&ring);
         let table = resolver.table_place(span.clone());
-        resolver.exceptions_required(self.name.0, span, before);
+        resolver.require_exceptions(self.name.0, span, before);
         (resolver.mistakes() == before).then_some(())?;
         let class = Python::attach(|py| self.class.clone_ref(py));
         Some(PlannedTask {
@@ -214,7 +214,7 @@ impl PacketTask {
         };
         let (doing, outcome, cost) = reply.step(&self.sender, access);
         match outcome {
-            ReplyOutcome::UnderWay => {
+            ReplyOutcome::InProgress => {
                 job.reply = Some(reply);
                 self.job = Some(job);
                 return (doing, NextAction::After(cost));
@@ -222,7 +222,7 @@ impl PacketTask {
             ReplyOutcome::GivenUp if job.answers => self.counts.given_up += 1,
             ReplyOutcome::GivenUp => self.counts.silent += 1,
             ReplyOutcome::Sent => self.counts.answered += 1,
-            ReplyOutcome::HandedOn => {
+            ReplyOutcome::Delegated => {
                 self.counts.answered += 1;
                 self.counts.handed_on += 1;
             }
@@ -251,7 +251,7 @@ impl Task for PacketTask {
         false
     }
 
-    fn keeps(&self) -> Vec<u32> {
+    fn held_buffers(&self) -> Vec<u32> {
         let waiting = self.waiting.iter().map(|packet| packet.buffer);
         let job = self.job.iter().map(|job| job.packet.buffer);
         waiting.chain(job).collect()
@@ -307,7 +307,7 @@ impl Task for PacketTask {
         )]
     }
 
-    fn is_like(&self, saved: &Self) -> bool {
+    fn is_compatible_with(&self, saved: &Self) -> bool {
         (self.name, &self.sender) == (saved.name, &saved.sender)
     }
 }

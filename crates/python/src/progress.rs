@@ -118,7 +118,7 @@ impl Tally {
 }
 
 impl campaign::Progress for Tally {
-    fn begins(&self, to_run: usize, cycles: Cycle, _: usize) {
+    fn starting(&self, to_run: usize, cycles: Cycle, _: usize) {
         self.running.get_or_init(Instant::now);
         self.cycles.store(cycles, Ordering::Relaxed);
         self.to_run.store(to_run, Ordering::Relaxed);

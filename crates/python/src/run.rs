@@ -194,7 +194,7 @@ fn simulate(
 ) -> Result<RunResults, Problem> {
     let project = system.project();
     let source = TrafficSource::open(traffic, project)?;
-    if hops > 1 && !source.comes() {
+    if hops > 1 && !source.has_traffic() {
         let problem = Problem::new("nothing comes in at the first router");
         return Err(problem.help("give it traffic with `trace` or `load`, or leave `hops` out"));
     }
@@ -244,7 +244,7 @@ fn simulate(
     let host_seconds = started.elapsed().as_secs_f64();
     let finished = session.finish();
     finished.map_err(|error| Problem::new(error.to_string()))?;
-    let open_end = limits.are_open(&source);
+    let open_end = limits.is_unbounded(&source);
     let capture = source.survey().map(advisories::of_capture);
     Ok(RunResults {
         host_seconds,
@@ -323,7 +323,7 @@ fn done(session: &Session, observers: Vec<RunObservers>, page: bool, open_end: b
         .find_map(Node::unread)
         .map(Problem::new);
     let failed = failed.or_else(|| {
-        (open_end && ending == Some(Ending::Reached)).then(npsim::run_limits::restless)
+        (open_end && ending == Some(Ending::Reached)).then(npsim::run_limits::endless_run_problem)
     });
     RunResults {
         report,
@@ -587,7 +587,7 @@ pub struct Page(String);
 impl Page {
     /// Write the page to a file. Raises `npsim.Error` if it cannot be written.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        npsim::whole_file::write_whole(&path, self.0.as_bytes())
+        npsim::whole_file::write_atomically(&path, self.0.as_bytes())
             .map_err(|error| error::problem(&Problem::io("write", &path, &error)))
     }
 

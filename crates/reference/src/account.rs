@@ -13,7 +13,7 @@ impl MicroengineState {
         if !self.started {
             return stats;
         }
-        stats.take_back(now, self.cycle, self.refilled, std::iter::once(self.lost));
+        stats.subtract_after(now, self.cycle, self.refilled, std::iter::once(self.lost));
         let refill = ahead(now, self.refilled);
         let rest = now.saturating_sub(self.cycle);
         if self.phase == Phase::Held {

@@ -150,7 +150,7 @@ impl Reference {
         fabric: &mut Fabric,
     ) -> Result<u32, Stop> {
         let register = matches!(written, Operand::Gpr(..) | Operand::GprAbsolute(..));
-        let unused = written == Operand::None || register && instruction.passes_second();
+        let unused = written == Operand::None || register && instruction.ignores_first_source();
         match instruction.first_source() {
             Some(named) if unused => self.old(named, false, fabric),
             _ => self.read(written, fabric),

@@ -173,7 +173,7 @@ impl Reference {
             .filter(|it| it.claimed_by_issuer(command))
             .collect();
         for waiter in own {
-            self.claim_in(TransferKind::S, waiter.absolute_register(), 2);
+            self.claim_in_registers(TransferKind::S, waiter.absolute_register(), 2);
         }
     }
 

@@ -194,7 +194,7 @@ impl Core for Reference {
         }
     }
 
-    fn claim_in(&mut self, kind: TransferKind, register: u8, words: u8) {
+    fn claim_in_registers(&mut self, kind: TransferKind, register: u8, words: u8) {
         self.state.claims.push(Claim {
             file: transfer_file(kind, true),
             first: register & 127,

@@ -14,6 +14,6 @@ pub mod tornado;
 /// widths given here.
 pub(crate) const WIDE: f64 = 840.0;
 /// Width of a chart that fills half the page.
-pub const HALF: f64 = 410.0;
+pub const HALF_WIDTH: f64 = 410.0;
 /// Width of a chart on a phone.
 pub(crate) const NARROW: f64 = 356.0;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::chart::svg::escaped;
 use npsim_observe::names;
-use npsim_observe::profile::{MicroengineProfile, Profile, ProgramProfile, Waited, chain};
+use npsim_observe::profile::{MicroengineProfile, Profile, ProgramProfile, WaitEnd, chain};
 
 /// The cycles that a flame graph shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +44,16 @@ fn stacks(profile: &Profile, what: Flame) -> BTreeMap<Vec<String>, u64> {
             Flame::Waits => {
                 for wait in &me.waits {
                     let reason = match wait.waited {
-                        Waited::For { signal, cause, .. } => format!(
+                        WaitEnd::Signalled { signal, cause, .. } => format!(
                             "waits for {} ({})",
                             names::cause(cause),
                             names::signal(&me.image, signal, wait.pc)
                         ),
-                        Waited::Still(mask) => format!(
+                        WaitEnd::Unfinished(mask) => format!(
                             "asleep at the end of the run, for {}",
                             names::signals(&me.image, mask, false, wait.pc)
                         ),
-                        Waited::Changed => "waits for a CSR write".to_owned(),
+                        WaitEnd::ConditionChanged => "waits for a CSR write".to_owned(),
                     };
                     add(stack(me, usize::from(wait.pc)), &reason, wait.cycles);
                 }

@@ -10,7 +10,7 @@ use npsim_project::assemble::Program;
 use npsim_project::quantity::grouped;
 
 use npsim_observe::names;
-use npsim_observe::profile::{LineSpent, Profile, Stage, Waited, stages};
+use npsim_observe::profile::{LineCycles, Profile, Stage, WaitEnd, stages};
 use npsim_session::text_table::TextTable;
 
 /// Maximum number of characters shown of a source line.
@@ -18,14 +18,14 @@ const WIDEST: usize = 60;
 
 /// Which source lines are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum LineLimit {
     /// The lines that took most pipeline cycles.
     Top(usize),
     /// All lines of all sources, in order.
     All,
 }
 
-impl FromStr for Shown {
+impl FromStr for LineLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -40,7 +40,7 @@ impl FromStr for Shown {
 /// Formats, for each stage, the cycles of its microengines and contexts, its lines, its macros
 /// and what its contexts waited for, in tables of at most `width` columns.
 #[must_use]
-pub fn overview(profile: &Profile, programs: &[Program], shown: Shown, width: usize) -> String {
+pub fn overview(profile: &Profile, programs: &[Program], shown: LineLimit, width: usize) -> String {
     let mut out = String::new();
     let packets = match profile.packets {
         0 => String::new(),
@@ -62,7 +62,7 @@ pub fn overview(profile: &Profile, programs: &[Program], shown: Shown, width: us
         let _ = write!(out, "\n{}\n\n", heading(&stage));
         out.push_str(&pipeline(profile, &stage, width));
         out.push('\n');
-        if let Shown::Top(count) = shown {
+        if let LineLimit::Top(count) = shown {
             out.push_str(&top_lines(profile, &stage, &sources, (count, width)));
         }
         out.push_str(&macros(profile, &stage, (shown, width)));
@@ -71,7 +71,7 @@ pub fn overview(profile: &Profile, programs: &[Program], shown: Shown, width: us
     for program in &profile.programs {
         out.push_str(&program_text::overview(profile, program, shown, width));
     }
-    if shown == Shown::All {
+    if shown == LineLimit::All {
         out.push('\n');
         out.push_str(&annotated(profile, programs));
     }
@@ -84,7 +84,7 @@ pub(crate) fn annotated(profile: &Profile, programs: &[Program]) -> String {
     let mut out = String::new();
     for stage in stages(profile) {
         let sources = Texts::new(&stage, programs);
-        let mut files: BTreeMap<&str, BTreeMap<u32, &LineSpent>> = BTreeMap::new();
+        let mut files: BTreeMap<&str, BTreeMap<u32, &LineCycles>> = BTreeMap::new();
         for line in &stage.lines {
             files.entry(&line.file).or_default().insert(line.line, line);
         }
@@ -229,7 +229,7 @@ fn top_lines(
     text
 }
 
-fn macros(profile: &Profile, stage: &Stage<'_>, (shown, width): (Shown, usize)) -> String {
+fn macros(profile: &Profile, stage: &Stage<'_>, (shown, width): (LineLimit, usize)) -> String {
     let mut macros: Vec<_> = stage
         .macros
         .iter()
@@ -239,7 +239,7 @@ fn macros(profile: &Profile, stage: &Stage<'_>, (shown, width): (Shown, usize)) 
         return String::new();
     }
     macros.sort_by_key(|it| (std::cmp::Reverse(it.all.pipeline()), &it.name));
-    if let Shown::Top(count) = shown {
+    if let LineLimit::Top(count) = shown {
         macros.truncate(count);
     }
     let mut table = TextTable::new(&[
@@ -261,25 +261,25 @@ fn macros(profile: &Profile, stage: &Stage<'_>, (shown, width): (Shown, usize)) 
     format!("{}\n\n", table.fitted(width))
 }
 
-fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
+fn waits(stage: &Stage<'_>, shown: LineLimit, width: usize) -> String {
     let mut all: BTreeMap<(String, String, String), (u64, u64)> = BTreeMap::new();
     let mut ended: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
     for me in &stage.microengines {
         for wait in &me.waits {
             let place = me.image.place(wait.pc);
             let entry = match wait.waited {
-                Waited::For { signal, cause, .. } => {
+                WaitEnd::Signalled { signal, cause, .. } => {
                     let names = (
                         names::cause(cause),
                         names::signal(&me.image, signal, wait.pc),
                     );
                     all.entry((names.0, names.1, place)).or_default()
                 }
-                Waited::Changed => {
+                WaitEnd::ConditionChanged => {
                     let cause = "(a CSR write)".to_owned();
                     all.entry((cause, String::new(), place)).or_default()
                 }
-                Waited::Still(mask) => {
+                WaitEnd::Unfinished(mask) => {
                     let names = names::signals(&me.image, mask, false, wait.pc);
                     ended.entry((names, place)).or_default()
                 }
@@ -293,12 +293,12 @@ fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
         let mut waits: Vec<_> = all.into_iter().collect();
         waits.sort_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
         let more = match shown {
-            Shown::Top(count) => {
+            LineLimit::Top(count) => {
                 let more = waits.len().saturating_sub(count);
                 waits.truncate(count);
                 more
             }
-            Shown::All => 0,
+            LineLimit::All => 0,
         };
         let mut table = TextTable::with_numbers(
             &["waited for", "signal", "waits", "cycles", "mean", "at"],

@@ -95,7 +95,10 @@ pub fn of_capture(capture: &Survey) -> Vec<String> {
             counted(notes.commands, "command")
         ));
     }
-    let cut = capture.recording.as_ref().map_or(0, |it| it.cut_bytes);
+    let cut = capture
+        .recording
+        .as_ref()
+        .map_or(0, |it| it.incomplete_bytes);
     if cut > 0 {
         lines.push(format!(
             "the recording ends inside a block, as after its run was killed; {} were ignored",

@@ -191,18 +191,22 @@ impl<O: Outputs> CheckpointFile<O> {
             (memories + memories / 64).saturating_add(BESIDES_MEMORIES.saturating_mul(parts));
         let expected = self.header.state_bytes;
         if expected > most {
-            return Err(foreign("it claims more state than the chips can have"));
+            return Err(mismatch_problem(
+                "it claims more state than the chips can have",
+            ));
         }
         let mut state = Vec::new();
         ZlibDecoder::new(&*self.state)
             .take(expected + 1)
             .read_to_end(&mut state)
-            .map_err(|error| foreign(&format!("its state cannot be unpacked: {error}")))?;
+            .map_err(|error| mismatch_problem(&format!("its state cannot be unpacked: {error}")))?;
         if state.len() as u64 != expected {
-            return Err(foreign("its state does not have the length that it states"));
+            return Err(mismatch_problem(
+                "its state does not have the length that it states",
+            ));
         }
         postcard::from_bytes(&state)
-            .map_err(|error| foreign(&format!("its state cannot be read: {error}")))
+            .map_err(|error| mismatch_problem(&format!("its state cannot be read: {error}")))
     }
 }
 
@@ -241,9 +245,11 @@ impl Checkpoint {
         let snapshot: Snapshot = self.state(memories, nodes.len() as u64)?;
         session
             .restore(&snapshot)
-            .map_err(|reason| foreign(&reason))?;
+            .map_err(|reason| mismatch_problem(&reason))?;
         if session.position() != self.time() {
-            return Err(foreign("its state is not of the cycle that it states"));
+            return Err(mismatch_problem(
+                "its state is not of the cycle that it states",
+            ));
         }
         Ok(())
     }
@@ -251,6 +257,6 @@ impl Checkpoint {
 
 /// The error for a state that does not belong to this run.
 #[must_use]
-pub fn foreign(reason: &str) -> Problem {
+pub fn mismatch_problem(reason: &str) -> Problem {
     Problem::new(format!("the checkpoint does not fit this run: {reason}")).help("restart the run")
 }

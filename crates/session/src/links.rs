@@ -29,7 +29,7 @@ use npsim_project::quantity::show_nanoseconds;
 use role::{LineRole, NextFrame, Stream};
 use state::Handed;
 
-pub use link::{Crossing, FrameOrigin};
+pub use link::{FrameOrigin, LinkFrame};
 pub use port::LostFrame;
 pub(crate) use port::NetworkPort;
 pub use state::LinksState;
@@ -216,7 +216,7 @@ impl Links {
     }
 
     /// Takes the frames for other nodes whose first bit left before `known`.
-    pub(crate) fn release(&mut self, known: Cycle) -> Vec<Crossing> {
+    pub(crate) fn release(&mut self, known: Cycle) -> Vec<LinkFrame> {
         let outlet = match &mut self.source {
             FrameSource::Network(port) => Some(&mut port.outlet),
             FrameSource::Stream(_) | FrameSource::Chain(_) => self.outlet.as_mut(),
@@ -225,7 +225,7 @@ impl Links {
     }
 
     /// Adds frames from the previous node in a chain; none will follow if `closes`.
-    pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
+    pub(crate) fn feed(&mut self, frames: Vec<LinkFrame>, closes: bool) {
         let FrameSource::Chain(link) = &mut self.source else {
             return;
         };
@@ -359,12 +359,12 @@ impl Links {
 
     /// Whether every frame has been handed to the chip.
     #[must_use]
-    pub fn all_offered(&self) -> bool {
+    pub fn all_arrived(&self) -> bool {
         self.ahead.is_none() && !self.starved
     }
 
     /// The arrival of the last known frame: the last of all once
-    /// [`Links::all_offered`], otherwise one that is still to come.
+    /// [`Links::all_arrived`], otherwise one that is still to come.
     #[must_use]
     pub fn arrivals_end(&self) -> Cycle {
         self.arrivals_end
@@ -495,8 +495,8 @@ impl PortIo for Links {
         self.role_mut().departing(&departure);
     }
 
-    fn latest(&self) -> Cycle {
-        self.role().latest()
+    fn answer_deadline(&self) -> Cycle {
+        self.role().answer_deadline()
     }
 
     fn departed(&mut self, departure: Departure<'_>) {

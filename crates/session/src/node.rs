@@ -21,7 +21,7 @@ use npsim_net::egress::TraceSink;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
-use crate::links::{Crossing, Links, LinksState, Traffic};
+use crate::links::{LinkFrame, Links, LinksState, Traffic};
 use crate::simulation::{Advance, Ending, Simulation};
 use npsim_project::problem::Problem;
 
@@ -230,7 +230,7 @@ impl Node {
     }
 
     /// Adds frames from the previous node; none will follow if `closes`.
-    pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
+    pub(crate) fn feed(&mut self, frames: Vec<LinkFrame>, closes: bool) {
         if !frames.is_empty() || closes {
             self.waits = false;
         }
@@ -246,7 +246,7 @@ impl Node {
         target: RunTarget,
         observer: &mut dyn Watcher,
         each: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
-    ) -> Vec<Crossing> {
+    ) -> Vec<LinkFrame> {
         if self.mark == Some(self.simulation.now()) && self.marked.is_none() {
             self.marked = Some(self.counts());
         }
@@ -301,14 +301,14 @@ impl Node {
         }
         let known = match known {
             Cycle::MAX => known,
-            known => self.chip().units().msf.departures_known(known),
+            known => self.chip().units().msf.departures_known_until(known),
         };
         self.links.release(known)
     }
 
     /// Takes the remaining departed frames, which were held back since others that began to leave
     /// before them may still be on the line.
-    pub(crate) fn take_remaining(&mut self) -> Vec<Crossing> {
+    pub(crate) fn take_remaining(&mut self) -> Vec<LinkFrame> {
         self.links.release(Cycle::MAX)
     }
 

@@ -24,7 +24,7 @@ pub struct RegisterValue {
 /// read by the instruction come first, so that the limit never cuts them off. A transfer name
 /// stands for an IN and an OUT register; both are listed if both are live.
 #[must_use]
-pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterValue> {
+pub fn relevant_registers(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterValue> {
     let Some(core) = chip.microengines().get(usize::from(me)) else {
         return Vec::new();
     };

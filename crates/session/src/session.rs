@@ -37,7 +37,7 @@ use schedule::Halt;
 pub use crate::node::{Node, NodeCounts};
 
 /// The maximum number of nodes in a network.
-pub const MOST_NODES: usize = 255;
+pub const MAX_NODES: usize = 255;
 
 /// What to run, and how.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct Plan {
     pub settings: RunSettings,
     /// A cycle at which each node's counts are recorded.
     pub mark: Option<Cycle>,
-    /// The number of nodes, from 1 to [`MOST_NODES`].
+    /// The number of nodes, from 1 to [`MAX_NODES`].
     pub nodes: usize,
     /// How many of them run at a time. The results are the same with any number.
     pub threads: usize,
@@ -180,10 +180,10 @@ impl Session {
         let Plan {
             project, programs, ..
         } = plan;
-        if !(1..=MOST_NODES).contains(&plan.nodes) {
+        if !(1..=MAX_NODES).contains(&plan.nodes) {
             return Err(
                 Problem::new(format!("there is no chain of {} routers", plan.nodes))
-                    .help(format!("a chain has 1 to {MOST_NODES}")),
+                    .help(format!("a chain has 1 to {MAX_NODES}")),
             );
         }
         let beyond = { project.node_stalls.iter() }.find(|stalls| stalls.node > plan.nodes);
@@ -299,7 +299,7 @@ impl Session {
 
     /// Like [`Self::run_to`], but also stops where a node waits for one that has reached its time
     /// limit. The state there continues as it would have done with a later limit.
-    pub fn run_as_known_to<P: Watcher + Send>(
+    pub fn run_to_resumable<P: Watcher + Send>(
         &mut self,
         pause: Cycle,
         observers: &mut [P],

@@ -304,10 +304,10 @@ impl Simulation {
             if links.has_failed() {
                 return Advance::Ended(Ending::OutputFailed);
             }
-            if links.input_failure().is_some() && links.all_offered() {
+            if links.input_failure().is_some() && links.all_arrived() {
                 return Advance::Ended(Ending::InputFailed);
             }
-            if links.all_offered() && target >= self.rest_end(links) {
+            if links.all_arrived() && target >= self.rest_end(links) {
                 return Advance::Ended(self.rested(Ending::Drained));
             }
             if target >= until {
@@ -338,11 +338,11 @@ impl Simulation {
         loop {
             let next = links
                 .network()
-                .map_or(Cycle::MAX, NetworkPort::next_unreached);
+                .map_or(Cycle::MAX, NetworkPort::next_pending_start);
             let target = next.min(until);
             let report_at = { self.chip.next_event() }.saturating_add(NETWORK_PROGRESS_CYCLES);
             let stop = { &mut self.chip }.run_for(target, Cycle::MAX, report_at, links, observer);
-            *silent = (*silent).max(self.chip.take_silence());
+            *silent = (*silent).max(self.chip.take_quiet_until());
             match stop {
                 Some(Stop::Fault(fault)) => return Err(self.faulted(fault)),
                 None if progress(self.chip.now()).is_break() => return Err(Ending::Interrupted),
@@ -350,8 +350,8 @@ impl Simulation {
                 // A sleeping chip is woken by a frame.
                 Some(Stop::Quiet | Stop::Reached) => {}
             }
-            let come = target.min(links.latest());
-            if come == until || come == links.latest() {
+            let come = target.min(links.answer_deadline());
+            if come == until || come == links.answer_deadline() {
                 return Ok(come);
             }
             if let Some(port) = links.network_mut() {
@@ -405,7 +405,7 @@ impl Simulation {
     /// Whether contexts sleep forever at the time limit without a check that reports it.
     pub(crate) fn sleeps_forever_unchecked(&self) -> bool {
         self.settings.allow.contains(&Check::NeverWoken)
-            && liveness::never_woken_fault(&self.chip, Outlook::GoesOn).is_some()
+            && liveness::never_woken_fault(&self.chip, Outlook::MayContinue).is_some()
     }
 
     /// The ending of a run that has reached its time limit, unless contexts sleep forever. It
@@ -415,7 +415,7 @@ impl Simulation {
         if self.settings.allow.contains(&Check::NeverWoken) {
             return Ending::Reached;
         }
-        match liveness::never_woken_fault(&self.chip, Outlook::GoesOn) {
+        match liveness::never_woken_fault(&self.chip, Outlook::MayContinue) {
             Some(fault) => Ending::Fault(Box::new(fault)),
             None => Ending::Reached,
         }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::report::Report;
-use npsim_project::whole_file::write_whole;
+use npsim_project::whole_file::write_atomically;
 
 /// The text of a stats file, with a trailing newline.
 ///
@@ -22,5 +22,5 @@ pub fn to_json(report: &Report) -> serde_json::Result<String> {
 /// Returns an error if the file cannot be written.
 pub fn write(path: &Path, report: &Report) -> io::Result<()> {
     let text = to_json(report).map_err(io::Error::other)?;
-    write_whole(path, text.as_bytes())
+    write_atomically(path, text.as_bytes())
 }

@@ -13,14 +13,14 @@ const MAX_FRAME: usize = 1_514;
 
 /// The card. Its line accepts every frame: waiting frames are queued in the network.
 #[derive(Debug, Default)]
-pub struct Card {
+pub struct NetworkCard {
     came: VecDeque<Vec<u8>>,
     going: VecDeque<Vec<u8>>,
     /// Stations whose addresses are known without ARP.
     permanent: Vec<(Ipv4Addr, Mac)>,
 }
 
-impl Card {
+impl NetworkCard {
     /// Creates the card of a host that knows these stations without ARP.
     pub fn new(permanent: Vec<(Ipv4Addr, Mac)>) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Card {
     }
 
     fn answer(&self, frame: &[u8]) -> Option<Vec<u8>> {
-        let asked = ArpMessage::in_frame(frame)?;
+        let asked = ArpMessage::from_frame(frame)?;
         let known = self.permanent.iter();
         let mut known = known.filter(|(address, _)| *address == asked.target.1);
         let (_, mac) = known.next()?;
@@ -59,7 +59,7 @@ impl Card {
     }
 }
 
-impl Device for Card {
+impl Device for NetworkCard {
     type RxToken<'a> = ReceivedFrame;
     type TxToken<'a> = SendSlot<'a>;
 

@@ -10,7 +10,7 @@ use smoltcp::iface::{Config, Interface, PollResult, SocketSet};
 use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, IpCidr};
 
-use crate::device::Card;
+use crate::device::NetworkCard;
 use crate::transfer::{EndCounters, Exchange, Role, TransferEnd};
 
 /// The address of a host, and how it reaches others.
@@ -32,7 +32,7 @@ pub struct HostAddress {
 /// An end of a transfer at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {
-    /// The transfer, below [`MOST_TRANSFERS`](crate::MOST_TRANSFERS).
+    /// The transfer, below [`MAX_TRANSFERS`](crate::MOST_TRANSFERS).
     pub number: usize,
     /// Which end it is.
     pub role: Role,
@@ -45,7 +45,7 @@ pub struct Task {
 /// A host.
 pub struct Host {
     interface: Interface,
-    card: Card,
+    card: NetworkCard,
     sockets: SocketSet<'static>,
     ends: Vec<TransferEnd>,
 }
@@ -63,7 +63,7 @@ impl Host {
     /// Creates a host at time 0. Its sequence numbers and ports are derived from the seed.
     #[must_use]
     pub fn new(address: &HostAddress, tasks: &[Task], seed: u64) -> Self {
-        let mut card = Card::new(address.permanent.clone());
+        let mut card = NetworkCard::new(address.permanent.clone());
         let mut config = Config::new(EthernetAddress(address.mac).into());
         // Higher than the numbers of streams.
         let stream = 1 << 32 | u64::from(u32::from(address.address));

@@ -56,4 +56,4 @@ mod transfer;
 
 pub use host::{Host, HostAddress, Task};
 pub use stream::StreamCounters;
-pub use transfer::{EndCounters, Exchange, MOST_TRANSFERS, Role};
+pub use transfer::{EndCounters, Exchange, MAX_TRANSFERS, Role};

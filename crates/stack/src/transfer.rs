@@ -13,7 +13,7 @@ use crate::stream::{StreamCounters, StreamEnd};
 /// Ports of server and client of transfer 0; each transfer has its own.
 const PORTS: [u16; 2] = [20_000, 40_000];
 /// Number of transfers for which there are ports.
-pub const MOST_TRANSFERS: usize = 20_000;
+pub const MAX_TRANSFERS: usize = 20_000;
 
 /// The parameters of a transfer that both ends know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

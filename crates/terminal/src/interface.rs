@@ -62,7 +62,8 @@ impl<'s> Interface<'s> {
     /// Makes long commands interruptible, and shows their progress.
     pub(crate) fn report(&mut self, progress: Arc<CommandProgress>) {
         let asked = Arc::clone(&progress);
-        self.debugger.ask(move |cycle| asked.ask(cycle));
+        self.debugger
+            .poll_interrupt(move |cycle| asked.poll_interrupt(cycle));
         self.progress = Some(progress);
     }
 
@@ -270,7 +271,7 @@ impl<'s> Interface<'s> {
         };
         view.place = to;
         view.line = None;
-        let _ = self.debugger.go(moment, Some(place));
+        let _ = self.debugger.goto_place(moment, Some(place));
         self.past = None;
     }
 
@@ -469,8 +470,8 @@ impl<'s> Interface<'s> {
         match trail {
             Ok(trail) => {
                 let now = self.debugger.cycle();
-                let next = trail.stations.iter().position(|it| it.cycle >= now);
-                let last = trail.stations.len().saturating_sub(1);
+                let next = trail.events.iter().position(|it| it.cycle >= now);
+                let last = trail.events.len().saturating_sub(1);
                 self.view.chosen[Pane::Packets.index()] = next.unwrap_or(last);
                 self.view.trail = Some(trail);
             }

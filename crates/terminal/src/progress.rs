@@ -72,7 +72,7 @@ impl CommandProgress {
     }
 
     /// Whether to interrupt the command; called with the current cycle.
-    pub fn ask(&self, cycle: Cycle) -> bool {
+    pub fn poll_interrupt(&self, cycle: Cycle) -> bool {
         if self.stop_requested() {
             return true;
         }

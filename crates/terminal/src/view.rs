@@ -1,6 +1,6 @@
 //! The state of the view on the debugger.
 
-use npsim_debug::questions::Trail;
+use npsim_debug::questions::PacketTrail;
 use npsim_debug::search::CodePoint;
 use npsim_debug::timeline::TimePoint;
 
@@ -54,7 +54,7 @@ pub struct View {
     /// The number of lines of the console or the help below the last visible one.
     pub(crate) back: usize,
     /// The packet being viewed.
-    pub(crate) trail: Option<Trail>,
+    pub(crate) trail: Option<PacketTrail>,
     /// Positions before jumps, and the index of the one that the user has returned to.
     pub(crate) places: Vec<(TimePoint, CodePoint)>,
     pub(crate) place: usize,

@@ -14,7 +14,7 @@ use npsim_image::Origin;
 /// registers are not kept apart (`unreachable`), there may be several names as long
 /// as the statement mentions them.
 #[must_use]
-pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<String> {
+pub fn inexact_names(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<String> {
     let mut found = Vec::new();
     let synonyms: Vec<(&str, &str)> = sources
         .files()

@@ -114,7 +114,9 @@ impl Bench {
     #[must_use]
     pub fn word(&self, place: LongwordAddress, word: u32) -> u32 {
         let place = place.after(4 * word);
-        place.look(&self.units.scratch, &self.units.sram).unwrap()
+        place
+            .peek_word(&self.units.scratch, &self.units.sram)
+            .unwrap()
     }
 
     /// Returns the longwords from `place` on.

@@ -104,7 +104,7 @@ pub trait Controller {
 
     /// Called when SACK blocks show a loss of data sent after the last reported loss, while that one is still
     /// being repaired.
-    fn lost_more(&mut self, moment: &ControlInputs) {
+    fn lost_during_recovery(&mut self, moment: &ControlInputs) {
         let _ = moment;
     }
 

@@ -367,7 +367,7 @@ const fn word_kind(kind: WordKind) -> &'static str {
         WordKind::Signal => "signal",
         WordKind::Label => "label",
         WordKind::Import => "import",
-        WordKind::LeftOut => "left-out",
+        WordKind::Inactive => "left-out",
     }
 }
 

@@ -20,7 +20,7 @@ const MAX_WORDS: u32 = 65_536;
 /// Returns an error if no such packet arrives.
 pub fn packet(files: &FileStore, run: &mut OpenRun, number: u64) -> Result<Value, Failure> {
     let trail = run.debugger.packet(number)?;
-    let stations = trail.stations.iter().map(|station| {
+    let events = trail.events.iter().map(|station| {
         let place = station.place;
         let image = place.and_then(|it| run.debugger.image(it.me));
         let frames = image
@@ -40,7 +40,7 @@ pub fn packet(files: &FileStore, run: &mut OpenRun, number: u64) -> Result<Value
         "packet": trail.packet,
         "over": trail.over,
         "until": trail.until,
-        "stations": stations.collect::<Vec<_>>(),
+        "stations": events.collect::<Vec<_>>(),
     }))
 }
 

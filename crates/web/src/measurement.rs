@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use npsim::bottleneck::{self, Analysis};
-use npsim::net::egress::{CaptureForm, CapturePort, SharedBytes, TraceSink};
+use npsim::net::egress::{CaptureFormat, CapturePort, SharedBytes, TraceSink};
 use npsim::observe::set::{Observations, ObserverConfig, ObserverSet};
 use npsim::observed_run::ObservedRun;
 use npsim::project::Project;
@@ -92,7 +92,7 @@ impl Measurement {
         let of = settings.until.unwrap_or_else(|| source.arrivals_end());
         let sent = SharedBytes::default();
         let ports = capture_ports(&scenario.project);
-        let sink = TraceSink::in_memory(sent.clone(), CaptureForm::PcapNg, &ports);
+        let sink = TraceSink::in_memory(sent.clone(), CaptureFormat::PcapNg, &ports);
         let mut ends = source.ends()?;
         ends.sink = Some(sink.map_err(|error| capture_write_error(&error))?);
         let origin_ns = ends.origin_ns;
@@ -104,7 +104,7 @@ impl Measurement {
         }
         let observers = vec![config.open(&scenario.project, session.node(0).chip())?];
         Ok(Self {
-            is_open: scenario.limits.are_open(&source),
+            is_open: scenario.limits.is_unbounded(&source),
             session,
             observers,
             sent,
@@ -138,7 +138,7 @@ impl Measurement {
             return Err(Failure::new(reason));
         }
         if self.is_open && ending == Ending::Reached {
-            return Err(run_limits::restless().into());
+            return Err(run_limits::endless_run_problem().into());
         }
         let seen = { self.observers.pop() }.map(|set| set.finish(node.chip()));
         self.outcome = Some(Outcome {
@@ -257,7 +257,7 @@ impl Measurement {
         self.outcome()?;
         let form = match format {
             "pcapng" => return Ok(self.sent.to_vec()),
-            "pcap" => CaptureForm::Pcap,
+            "pcap" => CaptureFormat::Pcap,
             other => {
                 return Err(Failure::new(format!("there is no format `{other}`"))
                     .help("choose one of `pcapng`, `pcap` and `json`"));

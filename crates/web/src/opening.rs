@@ -142,8 +142,8 @@ fn debugged(
     })?;
     let budget = Arc::new(CycleBudget::default());
     let asked = Arc::clone(&budget);
-    debugger.ask(move |cycle| asked.is_used_up(cycle));
-    debugger.cannot_end();
+    debugger.poll_interrupt(move |cycle| asked.is_used_up(cycle));
+    debugger.hide_quit();
     let notes = source.survey().map(advisories::of_capture);
     let run = OpenRun {
         scenario: scenario.clone(),

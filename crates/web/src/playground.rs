@@ -151,7 +151,7 @@ impl Playground {
                 Ok(Moved::here(files, run))
             }),
             Request::Command { line, cycles } => self.look(|files, run| {
-                run.patience(cycles);
+                run.set_cycle_budget(cycles);
                 console::command(files, run, &line)
             }),
             Request::Complete { line } => self.look(|_, run| Ok(console::complete(run, &line))),
@@ -169,14 +169,14 @@ impl Playground {
                 self.look(|files, run| stop_answer::view(files, run, cycles))
             }
             Request::Packet { number, cycles } => self.look(|files, run| {
-                run.patience(cycles);
+                run.set_cycle_budget(cycles);
                 lookup::packet(files, run, number)
             }),
             Request::Why { me, context } => {
                 self.look(|files, run| console::lines(files, run, (me, context), "why"))
             }
             Request::Who { what, me, context } => self.look(|files, run| {
-                run.patience(None);
+                run.set_cycle_budget(None);
                 console::lines(files, run, (me, context), &format!("who {what}"))
             }),
             Request::Memory {

@@ -11,7 +11,7 @@ pub struct TextRange(pub u32, pub u32, pub u32, pub u32);
 
 /// The line and column of a byte offset.
 pub fn position(text: &LineIndex, offset: usize) -> (u32, u32) {
-    let (line, units) = text.units_at(offset);
+    let (line, units) = text.utf16_position(offset);
     (line as u32 + 1, units as u32)
 }
 

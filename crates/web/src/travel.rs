@@ -2,7 +2,7 @@
 
 use npsim::debug::console::stop_text;
 use npsim::debug::debugger::standpoint::Standpoint;
-use npsim::debug::timeline::STRETCH;
+use npsim::debug::timeline::SNAPSHOT_INTERVAL;
 use npsim::debug::view::{StopReason, reason};
 use npsim::debug::{Direction, Step, Stop, Thread};
 use npsim::quantity::Time;
@@ -18,7 +18,7 @@ use crate::request::{RunRequest, StepKind, StepRequest, text_of};
 /// The default number of cycles per stretch.
 const CYCLES: u64 = 200_000;
 /// The default number of cycles that a query may run through.
-pub const PATIENCE: u64 = 20_000_000;
+pub const DEFAULT_CYCLE_BUDGET: u64 = 20_000_000;
 
 /// The state of a run after a movement.
 #[derive(Debug, Serialize)]
@@ -89,8 +89,8 @@ impl OpenRun {
     }
 
     /// Begins a request that may run through `cycles` cycles.
-    pub fn patience(&self, cycles: Option<u64>) {
-        let cycles = cycles.unwrap_or(PATIENCE);
+    pub fn set_cycle_budget(&self, cycles: Option<u64>) {
+        let cycles = cycles.unwrap_or(DEFAULT_CYCLE_BUDGET);
         self.budget.begin(self.debugger.cycle(), cycles);
     }
 
@@ -111,7 +111,7 @@ impl OpenRun {
         }
         // If the request is shorter than the distance between snapshots, the search is limited to
         // its target, at the cost of running the last part of the way twice.
-        if cycles < STRETCH || asked.back {
+        if cycles < SNAPSHOT_INTERVAL || asked.back {
             return self.debugger.run_within(direction, target);
         }
         self.debugger.run(direction)
@@ -119,7 +119,7 @@ impl OpenRun {
 
     /// Steps the selected context.
     pub fn step(&mut self, asked: &StepRequest) -> Result<Stop, Failure> {
-        self.patience(asked.cycles);
+        self.set_cycle_budget(asked.cycles);
         let step = match asked.by {
             StepKind::Instruction => Step::Instruction,
             StepKind::Line => Step::Line,
@@ -146,7 +146,8 @@ impl OpenRun {
     ) -> Result<Stop, Failure> {
         let cycle = self.cycle_of(at)?;
         let reached = self.debugger.timeline().recorded_to();
-        self.budget.begin(reached, cycles.unwrap_or(PATIENCE));
+        self.budget
+            .begin(reached, cycles.unwrap_or(DEFAULT_CYCLE_BUDGET));
         Ok(match stand {
             Some(stand) => self.debugger.goto_standpoint(cycle, stand),
             None => self.debugger.goto(cycle),

@@ -316,8 +316,8 @@ impl<'a, 'b> Board<'a, 'b> {
                     None => return self.unknown("reads", address),
                 }
             }
-            Target::Missing(name) => return self.missing("reads", name, address),
-            Target::Nothing => return self.unmapped("reads", address),
+            Target::Unmodelled(name) => return self.missing("reads", name, address),
+            Target::Unmapped => return self.unmapped("reads", address),
         };
         self.charge(cycles);
         Ok(word)
@@ -410,8 +410,8 @@ impl<'a, 'b> Board<'a, 'b> {
                 }
                 register
             }
-            Target::Missing(name) => return self.missing("writes", name, address),
-            Target::Nothing => return self.unmapped("writes", address),
+            Target::Unmodelled(name) => return self.missing("writes", name, address),
+            Target::Unmapped => return self.unmapped("writes", address),
         };
         self.charge(cycles);
         Ok(())
@@ -501,7 +501,7 @@ impl Bus for Board<'_, '_> {
                 "look for a function pointer or a return address that was overwritten",
             );
         }
-        if self.setup.division.contains(&address) && !self.devices.divided {
+        if self.setup.zero_division_handlers.contains(&address) && !self.devices.divided {
             // Only once: the code is fetched again after the processor is copied.
             self.devices.divided = self.tolerant;
             self.find(Problem::checked(
@@ -548,8 +548,8 @@ impl Bus for Board<'_, '_> {
                     self.permit()?;
                     self.access.peek(place).is_some()
                 }
-                Target::Missing(name) => return self.missing("accesses", name, address),
-                Target::Nothing => false,
+                Target::Unmodelled(name) => return self.missing("accesses", name, address),
+                Target::Unmapped => false,
                 _ => {
                     self.permit()?;
                     true

@@ -34,19 +34,19 @@ pub enum ElfError {
     NoElf,
     /// It is for 64-bit processors.
     #[error("it is for a 64-bit processor")]
-    Wide,
+    Not32Bit,
     /// It is for another processor.
     #[error("it is for a processor other than ARM (its machine number is {0})")]
-    Machine(u16),
+    OtherMachine(u16),
     /// Its header names one byte order but uses the other.
     #[error("its header says one byte order, but its contents have the other")]
-    Order,
+    MixedByteOrder,
     /// It is for a newer ARM.
     #[error("it was compiled for {0}, and the XScale is an ARMv5TE")]
     Architecture(&'static str),
     /// It is not a linked program.
     #[error("it is {0}, not a linked program")]
-    Kind(&'static str),
+    NotLinked(&'static str),
     /// Its code has the opposite byte order to its data.
     #[error("its code is little-endian and its data big-endian (BE8)")]
     Be8,
@@ -98,14 +98,14 @@ impl ElfError {
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::NoElf | Self::Wide | Self::Machine(_) | Self::Architecture(_) => {
+            Self::NoElf | Self::Not32Bit | Self::OtherMachine(_) | Self::Architecture(_) => {
                 "compile for the XScale: `arm-none-eabi-gcc -mcpu=xscale -mbig-endian`, or with `-mlittle-endian`"
             }
-            Self::Kind(_) => {
+            Self::NotLinked(_) => {
                 "link it with a linker script that gives it fixed addresses, as microcode/core/lib/core.ld"
             }
             Self::Be8 => "the XScale has BE32: link without `--be8`",
-            Self::Damaged(_) | Self::Order | Self::Empty => "build the file again",
+            Self::Damaged(_) | Self::MixedByteOrder | Self::Empty => "build the file again",
             Self::Entry(_) => {
                 "name an entry that the code has: `ENTRY(_start)` in the linker script"
             }
@@ -199,9 +199,11 @@ impl Program {
         let (header, endian) = (file.elf_header(), file.endian());
         match header.e_type(endian) {
             elf::ET_EXEC => {}
-            elf::ET_REL => return Err(ElfError::Kind("an object file")),
-            elf::ET_DYN => return Err(ElfError::Kind("a shared or position-independent file")),
-            _ => return Err(ElfError::Kind("of no kind that can run")),
+            elf::ET_REL => return Err(ElfError::NotLinked("an object file")),
+            elf::ET_DYN => {
+                return Err(ElfError::NotLinked("a shared or position-independent file"));
+            }
+            _ => return Err(ElfError::NotLinked("of no kind that can run")),
         }
         if header.e_flags(endian).0 & BE8 != 0 {
             return Err(ElfError::Be8);
@@ -423,24 +425,24 @@ fn check_header(bytes: &[u8]) -> Result<(), ElfError> {
     if bytes.len() < size_of::<FileHeader32<Endianness>>() {
         return Err(ElfError::Damaged("its header is not whole".to_owned()));
     }
-    let is_big = bytes[5] == elf::ELFDATA2MSB.0;
+    let is_big_endian = bytes[5] == elf::ELFDATA2MSB.0;
     let half = |at: usize| {
         let bytes = [bytes[at], bytes[at + 1]];
-        if is_big {
+        if is_big_endian {
             u16::from_be_bytes(bytes)
         } else {
             u16::from_le_bytes(bytes)
         }
     };
     if bytes[4] == elf::ELFCLASS64.0 {
-        return Err(ElfError::Wide);
+        return Err(ElfError::Not32Bit);
     }
     let machine = half(18);
     if machine.swap_bytes() == elf::EM_ARM.0 {
-        return Err(ElfError::Order);
+        return Err(ElfError::MixedByteOrder);
     }
     if machine != elf::EM_ARM.0 {
-        return Err(ElfError::Machine(machine));
+        return Err(ElfError::OtherMachine(machine));
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ pub(crate) fn tables(
 ) -> Vec<LoadedTable> {
     let mut loaded = Vec::new();
     for table in &program.tables {
-        let (record, routers) = match table.name.as_str() {
+        let (record_words, routers) = match table.name.as_str() {
             "PORTS" => (5, ports(resolver)),
             "NEIGHBOURS" => (4, vec![neighbours(resolver)]),
             "ROUTES" => (3, routes(resolver)),
@@ -87,7 +87,7 @@ pub(crate) fn tables(
         let most = routers.iter().map(Vec::len).max().unwrap_or(0);
         let room = (table.bytes as usize / 4).saturating_sub(1);
         if most > room {
-            let (records, places) = (most / record, room / record);
+            let (records, places) = (most / record_words, room / record_words);
             resolver.fail(
                 span.clone(),
                 format!("the program's table `{}` is too small", table.name),
@@ -98,7 +98,7 @@ pub(crate) fn tables(
         }
         loaded.push(LoadedTable {
             address: table.address,
-            record: record as u32,
+            record_words: record_words as u32,
             routers,
         });
     }

@@ -127,7 +127,7 @@ impl InterruptController {
 
     /// Whether an interrupt of a thread could reach the processor.
     #[must_use]
-    pub fn awaits_threads(&self) -> bool {
+    pub fn awaits_thread_interrupts(&self) -> bool {
         let firsts = [THREADS_A, THREADS_B].into_iter().zip(&self.enable);
         firsts.into_iter().any(|(first, enable)| {
             (0..WORDS).any(|word| enable[word] != 0 && self.enabled() & first << word != 0)
@@ -212,10 +212,10 @@ mod tests {
         assert!(controller.write(0x188, 1 << 6));
         assert_eq!(controller.lines(0), 1 << 26);
         assert_eq!(controller.raised(0), (false, false));
-        assert!(!controller.awaits_threads());
+        assert!(!controller.awaits_thread_interrupts());
         assert!(controller.write(0x10, 1 << 26));
         assert_eq!(controller.raised(0), (true, false));
-        assert!(controller.awaits_threads());
+        assert!(controller.awaits_thread_interrupts());
         assert!(controller.write(0x1c, 1 << 26));
         assert_eq!(controller.raised(0), (true, true));
         assert!(controller.write(0x88, 1 << 6), "ones clear raw status");

@@ -65,7 +65,7 @@ impl Processor {
             self.rest = Rest::None;
         }
         self.note_arrivals(now, access, &setup);
-        let is_observed = access.wants_functions();
+        let is_observed = access.traces_functions();
         self.calls.begins(&self.cpu, &setup.program, is_observed);
         let footprint = self.devices.footprint;
         let instructions = self.cpu.instructions();
@@ -155,7 +155,7 @@ impl Processor {
         let heeds = lap.is_none() || unmasked || looked;
         let next = self.devices.next(now, looked, setup, self.clocks.timers());
         let due = next.filter(|_| heeds);
-        let threads = heeds && (looked || self.devices.interrupts.awaits_threads());
+        let threads = heeds && (looked || self.devices.interrupts.awaits_thread_interrupts());
         let polled = if lap.is_some() { rings } else { 0 };
         if due.is_none() && !threads && polled == 0 {
             if self.has_reached_end(setup) {
@@ -275,9 +275,9 @@ impl Processor {
                         .run(&mut self.cpu, &mut board, cycles, &mut self.calls);
                 core += cycles;
                 match ended {
-                    RunEnd::Spent => is_over = true,
+                    RunEnd::CyclesSpent => is_over = true,
                     RunEnd::Bus => is_over = core >= budget,
-                    RunEnd::Refused(refused) => refusal = Some(refused),
+                    RunEnd::AccessRefused(refused) => refusal = Some(refused),
                     RunEnd::Event(happened) => event = Some(happened),
                 }
             }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_project::keys::Spanned;
-use npsim_project::layout::NoPlace;
+use npsim_project::layout::PlacementError;
 use npsim_project::registry::{PlannedTask, TaskKind};
 use npsim_project::resolve::Resolver;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -163,13 +163,13 @@ impl TaskKind for ProgramKind {
                 Some(CacheKind::Perfect) => CacheMode::Perfect,
                 Some(CacheKind::Model) | None => CacheMode::Model,
             },
-            foreign_rings: foreign_rings(section, resolver),
+            forbidden_rings: forbidden_rings(section, resolver),
             exceptions: resolver.replaced_exceptions().cloned(),
             core_ring: resolver.core_ring(),
             input: input(section, resolver),
             imports: imports::values(&program, &own, &span, resolver),
             tables: imports::tables(&program, &span, resolver),
-            division: { DIVISION.iter() }
+            zero_division_handlers: { DIVISION.iter() }
                 .filter_map(|name| program.address_of(name))
                 .collect(),
             shared: shared(resolver, &format!("the program {name}")),
@@ -212,11 +212,11 @@ fn place(name: &str, program: &Program, span: &Range<usize>, resolver: &mut Reso
     for range in &program.memory {
         let bytes = range.end - range.start;
         let place = format!("0x{:08x} to 0x{:08x}", range.start, range.end - 1);
-        match resolver.take_dram(&owner, range.start, bytes) {
+        match resolver.reserve_dram(&owner, range.start, bytes) {
             Ok(()) => {}
             // Segments of one program may share bytes, as with data that is copied.
-            Err(NoPlace::Overlap(other)) if other.name == owner => {}
-            Err(NoPlace::Overlap(other)) => resolver.fail(
+            Err(PlacementError::Overlap(other)) if other.name == owner => {}
+            Err(PlacementError::Overlap(other)) => resolver.fail(
                 span.clone(),
                 format!("a segment of the program overlaps {}", other.name),
                 format!(
@@ -227,7 +227,7 @@ fn place(name: &str, program: &Program, span: &Range<usize>, resolver: &mut Reso
                 ),
                 "link the program to other addresses: `program_base` of microcode/core/lib/core.ld",
             ),
-            Err(NoPlace::Outside | NoPlace::Full(_)) => {
+            Err(PlacementError::Outside | PlacementError::Full(_)) => {
                 let size = resolver.capacity().dram_bytes;
                 resolver.fail(
                     span.clone(),
@@ -262,7 +262,7 @@ fn own_imports(
 }
 
 /// Rings that the program may not use, one bit each.
-fn foreign_rings(section: Option<&ProgramSection>, resolver: &mut Resolver<'_>) -> u16 {
+fn forbidden_rings(section: Option<&ProgramSection>, resolver: &mut Resolver<'_>) -> u16 {
     let taken = resolver.boot().task::<Exceptions>();
     let taken = taken.map(|task| task.setup().ring);
     let mut foreign = taken.map_or(0, |ring| 1 << ring);

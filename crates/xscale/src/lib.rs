@@ -41,7 +41,7 @@ pub use devices::Counts;
 pub use elf::{ElfError, Import, Program, Segment, TableSymbol};
 pub use frame::Frame;
 pub use lines::{LineRow, Place};
-pub use probe::{Noted, Pass, Probe};
+pub use probe::{Probe, ProbeEvent, ProbeHit};
 pub use processor::Processor;
 pub use setup::{LoadedTable, Owner, Setup};
 

@@ -76,7 +76,7 @@ pub(crate) struct Lines {
     functions: Vec<Function>,
     /// The DWARF sections, by name.
     sections: BTreeMap<&'static str, Vec<u8>>,
-    is_big: bool,
+    is_big_endian: bool,
 }
 
 impl Lines {
@@ -113,7 +113,7 @@ impl Lines {
     }
 
     pub(crate) fn take_debug_sections(&mut self, file: &ElfFile32<'_, Endianness>) {
-        self.is_big = file.endian() == Endianness::Big;
+        self.is_big_endian = file.endian() == Endianness::Big;
         let wanted = [
             SectionId::DebugAbbrev,
             SectionId::DebugAddr,
@@ -237,7 +237,7 @@ impl Lines {
     }
 
     fn dwarf(&self) -> Option<Dwarf<EndianSlice<'_, RunTimeEndian>>> {
-        let endian = if self.is_big {
+        let endian = if self.is_big_endian {
             RunTimeEndian::Big
         } else {
             RunTimeEndian::Little

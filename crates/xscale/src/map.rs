@@ -59,9 +59,9 @@ pub enum Target {
     /// A register of the interrupt controller, by its offset.
     Interrupts(u32),
     /// Registers that exist on the chip but are not modelled, by name.
-    Missing(&'static str),
+    Unmodelled(&'static str),
     /// Nothing.
-    Nothing,
+    Unmapped,
 }
 
 /// The part of the map that a window covers.
@@ -76,7 +76,7 @@ enum Part {
     Timers,
     Uart,
     Interrupts,
-    Missing(&'static str),
+    Unmodelled(&'static str),
 }
 
 /// First and last address of each window, in ascending order. The first that contains an address applies.
@@ -84,20 +84,20 @@ const WINDOWS: &[(u32, u32, Part)] = &[
     (0x0000_0000, 0x7fff_ffff, Part::Dram),
     (0x8000_0000, 0xbfff_ffff, Part::Sram),
     (0xc000_4000, 0xc000_4fff, Part::Proxy),
-    (0xc001_0000, 0xc001_7fff, Part::Missing("GPIO")),
+    (0xc001_0000, 0xc001_7fff, Part::Unmodelled("GPIO")),
     (
         0xc001_8000,
         0xc001_ffff,
-        Part::Missing("the CSRs of the microengines"),
+        Part::Unmodelled("the CSRs of the microengines"),
     ),
     (0xc002_0000, 0xc002_ffff, Part::Timers),
     (0xc003_0000, 0xc003_ffff, Part::Uart),
-    (0xc008_0000, 0xc00f_ffff, Part::Missing("the slow port")),
-    (0xc400_0000, 0xc7ff_ffff, Part::Missing("flash memory")),
+    (0xc008_0000, 0xc00f_ffff, Part::Unmodelled("the slow port")),
+    (0xc400_0000, 0xc7ff_ffff, Part::Unmodelled("flash memory")),
     (
         0xc800_0000,
         0xc8ff_ffff,
-        Part::Missing("the media interface (MSF)"),
+        Part::Unmodelled("the media interface (MSF)"),
     ),
     // Assumed, like the size of the aliases.
     (0xca00_0000, 0xca3f_ffff, Part::Scratch),
@@ -106,11 +106,11 @@ const WINDOWS: &[(u32, u32, Part)] = &[
     (
         0xd000_0000,
         0xd0ff_ffff,
-        Part::Missing("the DRAM controller's CSRs"),
+        Part::Unmodelled("the DRAM controller's CSRs"),
     ),
     (0xd600_0000, 0xd600_0fff, Part::Interrupts),
-    (0xd800_0000, 0xdfff_ffff, Part::Missing("PCI")),
-    (0xe000_0000, 0xffff_ffff, Part::Missing("memory on PCI")),
+    (0xd800_0000, 0xdfff_ffff, Part::Unmodelled("PCI")),
+    (0xe000_0000, 0xffff_ffff, Part::Unmodelled("memory on PCI")),
 ];
 
 /// The first address after DRAM and SRAM: registers and scratch.
@@ -131,7 +131,7 @@ pub fn target(address: u32) -> Target {
     }
     let mut windows = WINDOWS.iter();
     let Some((first, _, part)) = windows.find(|it| (it.0..=it.1).contains(&address)) else {
-        return Target::Nothing;
+        return Target::Unmapped;
     };
     let offset = address - first;
     match *part {
@@ -147,13 +147,13 @@ pub fn target(address: u32) -> Target {
                 channel: (offset / SRAM_REGISTERS) as u8,
                 entry: ((at - 0x100) / 4) as u8,
             },
-            _ => Target::Missing("the SRAM controller's CSRs"),
+            _ => Target::Unmodelled("the SRAM controller's CSRs"),
         },
         Part::Proxy => Target::Proxy(address as u16),
         Part::Timers => Target::Timers(offset),
         Part::Uart => Target::Uart(offset),
         Part::Interrupts => Target::Interrupts(offset),
-        Part::Missing(name) => Target::Missing(name),
+        Part::Unmodelled(name) => Target::Unmodelled(name),
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
             (0xc000_4804, Target::Proxy(0x4804)),
             (0xc002_0010, Target::Timers(0x10)),
             (0xd600_0008, Target::Interrupts(8)),
-            (0xcb40_0040, Target::Nothing),
+            (0xcb40_0040, Target::Unmapped),
         ];
         for (address, target) in all {
             assert_eq!(super::target(address), target, "{address:#x}");

@@ -26,7 +26,7 @@ use crate::map::{self, Target};
 
 /// Something that a probe noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
+pub struct ProbeHit {
     /// The cycle of the job.
     pub cycle: Cycle,
     /// The number of the next instruction at that point.
@@ -34,12 +34,12 @@ pub struct Pass {
     /// Stack pointer, link register and status at that point.
     pub frame: Frame,
     /// What was noted.
-    pub what: Noted,
+    pub what: ProbeEvent,
 }
 
 /// Why an instruction was noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noted {
+pub enum ProbeEvent {
     /// It is at this address and about to be executed.
     Instruction(u32),
     /// A longword changed before it; if the probe searches [backward](Probe::backward), the change is made by it,
@@ -69,11 +69,11 @@ pub struct Probe {
     /// after.
     pub backward: bool,
     /// The cycle at which the words were last examined.
-    pub looked: Cycle,
+    pub last_examined: Cycle,
     /// The number of the instruction before which the job is cut.
     pub until: Option<u64>,
     /// What was noted, in order.
-    pub passes: Vec<Pass>,
+    pub probe_hits: Vec<ProbeHit>,
 }
 
 impl Probe {
@@ -110,25 +110,29 @@ impl Probe {
             };
             calls.note_executed(&before, cpu, &board.setup.program, more, event);
             self.note_executed(before, cpu, board.access);
-            if !matches!(ended, RunEnd::Spent) || spent >= cycles {
+            if !matches!(ended, RunEnd::CyclesSpent) || spent >= cycles {
                 return (spent, ended);
             }
         }
-        (spent, RunEnd::Spent)
+        (spent, RunEnd::CyclesSpent)
     }
 
     /// Starts a job: others may have changed memory since the previous one.
     pub(crate) fn begins(&mut self, cpu: &Cpu, access: &Access<'_>) {
         let word = |address| word(address, access);
-        self.looked_at(access.now(), cpu, word);
+        self.note_poll(access.now(), cpu, word);
     }
 
     /// Notes what others changed since the words were last examined, so that the next job does not take it for its
     /// own change.
-    pub fn looked_at(&mut self, now: Cycle, cpu: &Cpu, word: impl Fn(u32) -> Option<u32>) {
-        let cycle = if self.backward { self.looked } else { now };
+    pub fn note_poll(&mut self, now: Cycle, cpu: &Cpu, word: impl Fn(u32) -> Option<u32>) {
+        let cycle = if self.backward {
+            self.last_examined
+        } else {
+            now
+        };
         self.look((cycle, cpu.instructions()), Frame::of(cpu), word);
-        self.looked = now;
+        self.last_examined = now;
     }
 
     /// Notes an instruction that was to be executed. It was not if the bus refused it or an interrupt came first.
@@ -143,17 +147,21 @@ impl Probe {
         }
         let wanted = self.every || self.addresses.binary_search(&address).is_ok();
         if wanted {
-            self.note((access.now(), number), frame, Noted::Instruction(address));
+            self.note(
+                (access.now(), number),
+                frame,
+                ProbeEvent::Instruction(address),
+            );
         }
         let number = number + u64::from(!self.backward);
         let word = |address| word(address, access);
         self.look((access.now(), number), Frame::of(cpu), word);
-        self.looked = access.now();
+        self.last_examined = access.now();
     }
 
-    fn note(&mut self, (cycle, number): (Cycle, u64), frame: Frame, what: Noted) {
+    fn note(&mut self, (cycle, number): (Cycle, u64), frame: Frame, what: ProbeEvent) {
         if self.numbers.contains(&number) {
-            self.passes.push(Pass {
+            self.probe_hits.push(ProbeHit {
                 cycle,
                 number,
                 frame,
@@ -170,7 +178,7 @@ impl Probe {
             if let (Some(before), Some(now)) = (before, now)
                 && before != now
             {
-                let what = Noted::Change {
+                let what = ProbeEvent::Change {
                     address,
                     before,
                     now,

@@ -115,7 +115,7 @@ impl Processor {
 
     /// Sets the search within its jobs, which affects none of them except one that the probe cuts. Returns the
     /// previous search.
-    pub fn look_for(&mut self, probe: Probe) -> Probe {
+    pub fn set_probe(&mut self, probe: Probe) -> Probe {
         std::mem::replace(&mut self.probe, probe)
     }
 
@@ -243,7 +243,7 @@ impl Task for Processor {
     }
 
     /// Any value in a register may be a handle.
-    fn keeps(&self) -> Vec<u32> {
+    fn held_buffers(&self) -> Vec<u32> {
         (0..15).map(|number| self.cpu.register(number)).collect()
     }
 
@@ -338,7 +338,7 @@ impl Task for Processor {
         lines
     }
 
-    fn is_like(&self, saved: &Self) -> bool {
+    fn is_compatible_with(&self, saved: &Self) -> bool {
         self.identity == saved.identity
     }
 

@@ -22,7 +22,7 @@ pub struct Setup {
     /// How accesses to the program's own memory are modelled.
     pub cache: CacheMode,
     /// Rings that the program may not use, one bit each.
-    pub foreign_rings: u16,
+    pub forbidden_rings: u16,
     /// The exceptions that it handles instead of the task.
     pub exceptions: Option<ExceptionsSetup>,
     /// The ring through which packets of the core leave.
@@ -34,7 +34,7 @@ pub struct Setup {
     /// The tables to load.
     pub tables: Vec<LoadedTable>,
     /// Functions that run on a division by zero.
-    pub division: Vec<u32>,
+    pub zero_division_handlers: Vec<u32>,
     /// DRAM laid out by the project, which the program shares with others, in ascending order.
     pub shared: Vec<Range<u32>>,
 }
@@ -45,7 +45,7 @@ pub struct LoadedTable {
     /// The address of its count, followed by the records.
     pub address: u32,
     /// Longwords per record.
-    pub record: u32,
+    pub record_words: u32,
     /// The records, one set for all routers or one for each.
     pub routers: Vec<Vec<u32>>,
 }
@@ -55,7 +55,7 @@ impl LoadedTable {
     #[must_use]
     pub fn words(&self, node: usize) -> Vec<u32> {
         let records = of_router(&self.routers, node).map_or(&[][..], Vec::as_slice);
-        let mut words = vec![records.len() as u32 / self.record.max(1)];
+        let mut words = vec![records.len() as u32 / self.record_words.max(1)];
         words.extend(records);
         words
     }
@@ -90,6 +90,6 @@ impl Setup {
     /// Whether the program may use a scratch ring.
     #[must_use]
     pub const fn has_ring(&self, ring: u8) -> bool {
-        self.foreign_rings >> ring & 1 == 0
+        self.forbidden_rings >> ring & 1 == 0
     }
 }

@@ -102,7 +102,7 @@ impl Node {
     #[must_use]
     pub fn names(self) -> Option<&'static str> {
         let mut subschemas = self.subschemas().into_iter();
-        subschemas.find_map(|it| it.get(schema::NAMES)?.as_str())
+        subschemas.find_map(|it| it.get(schema::NAMES_KEY)?.as_str())
     }
 
     /// The possible values, if they are listed, each with its meaning.

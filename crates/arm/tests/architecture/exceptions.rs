@@ -251,7 +251,7 @@ fn invalidating_the_code_cache_refetches_code() {
     assert_eq!(machine.cpu.register(0), 2);
     // The same within one run.
     machine.memory.words[START as usize / 4] = 0xe3a0_0003;
-    assert_eq!(machine.run(50).1, RunEnd::Spent);
+    assert_eq!(machine.run(50).1, RunEnd::CyclesSpent);
     assert_eq!(machine.cpu.register(0), 3);
 }
 

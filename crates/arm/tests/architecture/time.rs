@@ -103,7 +103,7 @@ fn stepped_and_restored_runs_match_an_uninterrupted_run() {
     whole.cpu.set_register(3, 12345);
     let mut portions = whole.clone();
     let mut steps = whole.clone();
-    assert_eq!(whole.run(5000).1, RunEnd::Spent);
+    assert_eq!(whole.run(5000).1, RunEnd::CyclesSpent);
     while portions.cpu.cycles() < 5000 {
         let left = 5000 - portions.cpu.cycles();
         portions.run(left.min(7));
@@ -131,7 +131,7 @@ fn refused_access_keeps_the_stall_cycles_already_spent() {
     machine.steps(2);
     refused.memory.closed = 0x800;
     let (spent, end) = refused.run(100);
-    assert_eq!((spent, end), (3, RunEnd::Refused(0x800)));
+    assert_eq!((spent, end), (3, RunEnd::AccessRefused(0x800)));
     assert_eq!(refused.cpu.pc(), START + 4);
     refused.memory.closed = u32::MAX;
     assert_eq!(refused.steps(1), [1]);

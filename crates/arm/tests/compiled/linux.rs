@@ -80,7 +80,7 @@ impl Process<'_> {
         loop {
             let (_, end) = self.cpu.run(&mut self.memory, 1 << 20);
             match end {
-                RunEnd::Spent | RunEnd::Bus => {}
+                RunEnd::CyclesSpent | RunEnd::Bus => {}
                 RunEnd::Event(Event::Exception {
                     kind: Exception::SoftwareInterrupt,
                     ..

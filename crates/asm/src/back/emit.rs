@@ -492,7 +492,7 @@ fn explain(micro: &Micro, error: &EncodeError, shown: impl Fn(Operand) -> String
             codes::USE_INSTEAD,
             "write the instruction that the word means",
         ),
-        EncodeErrorKind::Newer(newer) => return place.newer_instruction(newer),
+        EncodeErrorKind::NotInGeneration(newer) => return place.newer_instruction(newer),
     };
     let text = error.to_string();
     let (_, reason) = text.split_once(": ").unwrap_or(("", &text));

@@ -19,7 +19,7 @@ use crate::vocabulary::OPTIONAL_TOKENS;
 /// and so may a line that begins with a macro or define. A line with a word that may be defined
 /// elsewhere is not an error either, as the definition may supply what the line lacks.
 #[must_use]
-pub fn mistake(text: &str) -> Option<Diagnostic> {
+pub fn syntax_error(text: &str) -> Option<Diagnostic> {
     if let Some(error) = stray_carriage_return(text) {
         return Some(error);
     }
@@ -37,7 +37,7 @@ pub fn mistake(text: &str) -> Option<Diagnostic> {
             Some((HashWord::Directive(directive), _)) => match directive.role() {
                 Role::Opens(_) => depth += 1,
                 Role::Closes(_) => depth = depth.saturating_sub(1),
-                Role::Divides(_) | Role::Declares | Role::Stands => {}
+                Role::Continues(_) | Role::Declares | Role::Plain => {}
             },
             None if certain && names.has_only_known_words(&line.tokens) => {
                 if let Err(error) = statement_of(&line.tokens) {

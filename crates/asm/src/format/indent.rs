@@ -80,7 +80,7 @@ impl Indentation {
             .1
             .first()
             .and_then(|it| role(&it.text));
-        if let Some(Role::Closes(block) | Role::Divides(block)) = role {
+        if let Some(Role::Closes(block) | Role::Continues(block)) = role {
             self.now.leave(block);
         }
         // Name scopes and declarations start at the margin, like the code they belong to.
@@ -97,7 +97,7 @@ impl Indentation {
         } else {
             self.of_statement()
         };
-        if let Some(Role::Opens(block) | Role::Divides(block)) = role {
+        if let Some(Role::Opens(block) | Role::Continues(block)) = role {
             self.now.enter(block);
         }
         column
@@ -106,7 +106,7 @@ impl Indentation {
     fn preprocess(&mut self, role: Role) {
         match role {
             Role::Opens(Block::PreprocessorCondition) => self.conditions.push(self.now),
-            Role::Divides(Block::PreprocessorCondition) => {
+            Role::Continues(Block::PreprocessorCondition) => {
                 if let Some(began) = self.conditions.last() {
                     self.now = *began;
                 }
@@ -123,8 +123,11 @@ impl Indentation {
             }
             Role::Closes(Block::Macro) => self.now = self.outside,
             // The lines of a loop are indented like those around it.
-            Role::Opens(_) | Role::Divides(_) | Role::Closes(_) | Role::Declares | Role::Stands => {
-            }
+            Role::Opens(_)
+            | Role::Continues(_)
+            | Role::Closes(_)
+            | Role::Declares
+            | Role::Plain => {}
         }
     }
 }

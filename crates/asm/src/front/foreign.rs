@@ -239,7 +239,7 @@ fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
     let mut nesting = Nesting::default();
     tokens.first().filter(|token| token.is("("))?;
     let close = { tokens.iter() }.position(|token| {
-        nesting.meet(token) == Some(NestingEvent::Closed) && nesting.depth == 0
+        nesting.process(token) == Some(NestingEvent::Closed) && nesting.depth == 0
     })?;
     (close + 1 == tokens.len()).then(|| &tokens[1..close])
 }
@@ -248,7 +248,7 @@ fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
 fn parts(tokens: &[Token]) -> Vec<&[Token]> {
     let mut nesting = Nesting::default();
     tokens
-        .split(|token| nesting.meet(token) == Some(NestingEvent::Comma) && nesting.depth == 0)
+        .split(|token| nesting.process(token) == Some(NestingEvent::Comma) && nesting.depth == 0)
         .collect()
 }
 

@@ -223,12 +223,12 @@ fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
             // A block that is never closed extends to the end.
             Some(Role::Opens(_)) if levels.len() == 1 => levels[0].in_block,
             Some(Role::Opens(_)) => levels.pop().is_some_and(|level| level.in_block),
-            Some(Role::Divides(_) | Role::Declares | Role::Stands) | None => false,
+            Some(Role::Continues(_) | Role::Declares | Role::Plain) | None => false,
         };
         let Some(level) = levels.last_mut() else {
             continue;
         };
-        let ends_arm = matches!(role, Some(Role::Divides(_)));
+        let ends_arm = matches!(role, Some(Role::Continues(_)));
         level.in_arm = labelled || inner || (level.in_arm && !ends_arm);
         level.in_block |= labelled || inner;
     }

@@ -20,7 +20,7 @@ pub fn parse(lines: &[LogicalLine], diagnostics: &mut Vec<Diagnostic>) -> Vec<St
             Ok(Ok(statement)) => statements.push(statement),
             Ok(Err(unknown)) => {
                 diagnostics.push(unknown.diagnostic());
-                statements.push(unknown.stand_in());
+                statements.push(unknown.stub());
             }
             Err(diagnostic) => {
                 diagnostics.extend(foreign::explain(&line.tokens).or(diagnostic));

@@ -77,7 +77,7 @@ fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Dia
     let text = match decode_lenient_in(word, target) {
         Ok(instruction) => instruction.to_string(),
         Err(error) => match error.reason {
-            DecodeReason::Newer(newer) => return Err(place.newer_instruction(newer)),
+            DecodeReason::NotInGeneration(newer) => return Err(place.newer_instruction(newer)),
             // A word that is not a valid instruction counts as a `nop`, unless it is executed.
             _ => "nop".to_owned(),
         },

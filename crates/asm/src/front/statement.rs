@@ -161,19 +161,19 @@ impl UnknownDirective<'_> {
             codes::UNSUPPORTED_DIRECTIVE,
             format!("the directive `{word}` is not supported"),
         );
-        if let Some(meant) = directives::meant(&word) {
-            let meant = meant.word().name;
+        if let Some(intended_directive) = directives::intended_directive(&word) {
+            let intended_directive = intended_directive.word().name;
             return diagnostic
-                .help(format!("write `{meant}`"))
-                .patch(place.span, meant);
+                .help(format!("write `{intended_directive}`"))
+                .patch(place.span, intended_directive);
         }
-        if let Some(meant) = PreprocessorDirective::named(&word[1..]) {
-            let meant = meant.word().name;
+        if let Some(intended_directive) = PreprocessorDirective::named(&word[1..]) {
+            let intended_directive = intended_directive.word().name;
             return diagnostic
                 .help(format!(
-                    "write `{meant}` instead; it is a preprocessor directive"
+                    "write `{intended_directive}` instead; it is a preprocessor directive"
                 ))
-                .patch(place.span, meant);
+                .patch(place.span, intended_directive);
         }
         match closest(&word, directives::names()) {
             Some(near) => diagnostic
@@ -185,11 +185,11 @@ impl UnknownDirective<'_> {
 
     /// Returns the statement to continue with: the directive that was probably meant, so that its
     /// block has an end, or just the labels.
-    pub fn stand_in(self) -> Statement {
-        let body = match directives::meant(&self.word.text) {
+    pub fn stub(self) -> Statement {
+        let body = match directives::intended_directive(&self.word.text) {
             None => Body::Empty,
-            Some(meant) => Body::Directive(Directive::new(
-                DirectiveName::Structured(meant),
+            Some(intended_directive) => Body::Directive(Directive::new(
+                DirectiveName::Structured(intended_directive),
                 SourcePlace::of(self.word),
                 self.arguments.to_vec(),
             )),

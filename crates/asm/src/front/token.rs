@@ -190,7 +190,7 @@ pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
     let mut nesting = Nesting::default();
     let mut start = 1;
     for (i, token) in tokens.iter().enumerate() {
-        match nesting.meet(token) {
+        match nesting.process(token) {
             Some(NestingEvent::Closed) if nesting.depth == 0 => {
                 if i > start || !list.is_empty() {
                     list.push(&tokens[start..i]);
@@ -214,7 +214,7 @@ pub(crate) fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
     tokens.first().filter(|token| token.is("["))?;
     let mut nesting = Nesting::default();
     let close = { tokens.iter() }.position(|token| {
-        nesting.meet(token) == Some(NestingEvent::Closed) && nesting.depth == 0
+        nesting.process(token) == Some(NestingEvent::Closed) && nesting.depth == 0
     })?;
     Some(&tokens[1..close])
 }
@@ -241,7 +241,7 @@ pub(crate) enum NestingEvent {
 
 impl Nesting {
     /// Processes a token.
-    pub fn meet(&mut self, token: &Token) -> Option<NestingEvent> {
+    pub fn process(&mut self, token: &Token) -> Option<NestingEvent> {
         if token.kind != TokenKind::Punct {
             return None;
         }

@@ -501,7 +501,7 @@ fn named_registers(directive: &Directive) -> Vec<(usize, Token, Option<i64>)> {
     let mut named = Vec::new();
     let mut nesting = Nesting::default();
     for (at, name) in arguments.iter().enumerate() {
-        nesting.meet(name);
+        nesting.process(name);
         if nesting.depth > 0 || name.kind != TokenKind::Ident {
             continue;
         }

@@ -171,8 +171,8 @@ pub fn select(
             selector.diagnostics.push(diagnostic);
             if let Body::Instruction(instruction) = &statement.body {
                 // A placeholder word, so that defer slots are counted correctly.
-                let stand_in = Builder::stand_in(instruction, scope);
-                selector.out.items.push(Item::Micro(Box::new(stand_in)));
+                let stub = Builder::stub(instruction, scope);
+                selector.out.items.push(Item::Micro(Box::new(stub)));
             }
         }
     }

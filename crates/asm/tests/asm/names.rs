@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::{image, run_with};
 use npsim_asm::Options;
 use npsim_image::{Image, ProgramPoint};
-use npsim_testkit::exact_names::inexact;
+use npsim_testkit::exact_names::inexact_names;
 
 #[test]
 fn corpus_programs_have_exact_register_names() {
@@ -46,7 +46,7 @@ fn corpus_programs_have_exact_register_names() {
                 words += image.words.len();
                 let mut messages = assembly.diagnostics.iter();
                 let unreachable = messages.any(|d| d.code == "unreachable-code");
-                let found = inexact(image, &assembly.sources, unreachable);
+                let found = inexact_names(image, &assembly.sources, unreachable);
                 wrong.extend(
                     found
                         .into_iter()
@@ -187,7 +187,7 @@ ctx_arb[kill]
     );
     let scopes: Vec<_> = (0..7).filter_map(|at| image.scope_of(at)).collect();
     assert_eq!(scopes, [0, 1, 1, 2, 0, 0, 0]);
-    assert_eq!(image.scopes_outwards(2).collect::<Vec<_>>(), [2, 1, 0]);
+    assert_eq!(image.scope_chain(2).collect::<Vec<_>>(), [2, 1, 0]);
     let operand = |name: &str, at| {
         let meant = image.registers_named(name, ProgramPoint::before(at));
         let [one] = meant[..] else {

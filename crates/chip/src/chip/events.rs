@@ -13,7 +13,7 @@ use crate::kernel::sideband::TransferRegisters;
 use crate::kernel::signal_source::SignalSource;
 use crate::kernel::trace_event::{Cause, TraceEvent, TraceEventKind};
 use crate::periodic_skip::Bounds;
-use crate::units::Outside;
+use crate::units::UnitSurroundings;
 use crate::units::msf::receive::NULL_STATUS;
 
 impl Chip {
@@ -23,7 +23,7 @@ impl Chip {
         lines: &mut dyn PortIo,
         observer: &mut dyn Observer,
     ) -> Option<Stop> {
-        let until = bounds.until.min(lines.latest());
+        let until = bounds.until.min(lines.answer_deadline());
         let edge = until.min(bounds.pause).min(bounds.progress_at);
         self.fabric.horizon = until;
         self.units.msf.refill(&mut self.fabric, lines);
@@ -106,7 +106,7 @@ impl Chip {
         self.skip_policy.handled += 1;
         let mut pending = self.fabric.events.pending_in(bucket);
         loop {
-            if !pending.is_turns_only() {
+            if !pending.has_only_turns() {
                 self.event::<OBSERVED>(bucket, pending, lines);
                 if !self.cycle_continues::<OBSERVED>(bucket, pause, observer) {
                     return false;
@@ -305,7 +305,7 @@ impl Chip {
         let fabric = &mut self.fabric;
         match event {
             Event::Ready(slot) => {
-                let outside = Outside {
+                let outside = UnitSurroundings {
                     registers: &mut self.microengines,
                     core: &mut self.gpp,
                 };
@@ -408,7 +408,7 @@ impl Chip {
 impl TransferRegisters for Vec<Box<dyn Core>> {
     fn release_registers(&mut self, me: u8, register: u8, words: u8) {
         if let Some(microengine) = self.get_mut(usize::from(me)) {
-            microengine.claim_in(TransferKind::S, register, words);
+            microengine.claim_in_registers(TransferKind::S, register, words);
         }
     }
 }

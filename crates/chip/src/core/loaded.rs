@@ -36,7 +36,7 @@ pub enum ProgramError {
     },
     /// The chip's microengines lack an instruction that the program uses.
     #[error("program `{name}` cannot run on this chip: {newer} ({place})")]
-    Newer {
+    MissingInstruction {
         /// Name of the program.
         name: String,
         /// Place of the instruction in the source, or its address.
@@ -81,7 +81,7 @@ impl Program {
         }
         let generation = profile.generation();
         if let Err((address, newer)) = image.check_generation(generation) {
-            return Err(ProgramError::Newer {
+            return Err(ProgramError::MissingInstruction {
                 name: image.name.clone(),
                 place: image.place(address),
                 newer,

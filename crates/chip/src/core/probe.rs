@@ -33,7 +33,7 @@ impl TransferOwner {
     /// Whether the command put their thread on a receive freelist, so that the media interface
     /// fills them.
     #[must_use]
-    pub fn is_listed(&self) -> bool {
+    pub fn is_on_freelist(&self) -> bool {
         let fills = |op: CommandOp| op.info().push_words != Words::Zero;
         self.incoming && self.op.is_some_and(|op| !fills(op))
     }

@@ -4,7 +4,7 @@ use npsim_image::Image;
 use npsim_isa::CONTEXTS;
 
 use super::{ContextPhase, ContextView, Core};
-use crate::kernel::fault_injection::{numbered, stalled_until};
+use crate::kernel::fault_injection::{list_contexts, stalled_until};
 
 /// What a sleeping context waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(super) fn state_report<C: Core + ?Sized>(core: &C) -> Vec<String> {
         format!(
             "microengine {} {}: {what}, at {} (address {pc})",
             core.index(),
-            numbered(&contexts),
+            list_contexts(&contexts),
             image.place(pc)
         )
     };

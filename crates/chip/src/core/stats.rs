@@ -64,7 +64,7 @@ impl MeStats {
     /// Subtracts what a core has counted from cycle `now` on, given its local time `local` and, as
     /// `from..until`, its last refill after an idle time and its aborted slots. All other cycles up
     /// to the local time issued an instruction each.
-    pub fn take_back(
+    pub fn subtract_after(
         &mut self,
         now: Cycle,
         local: Cycle,

@@ -53,7 +53,7 @@ impl LongwordAddress {
 
     /// The longword at this address; `None` if there is no memory.
     #[must_use]
-    pub fn look(self, scratch: &Scratch, sram: &Sram) -> Option<u32> {
+    pub fn peek_word(self, scratch: &Scratch, sram: &Sram) -> Option<u32> {
         match self.space {
             Space::Scratch => scratch.read(self.address),
             Space::Sram(channel) => sram.read_word(self.in_channel(channel)),
@@ -83,8 +83,8 @@ pub struct Memories<'a> {
 impl Memories<'_> {
     /// A longword; `None` if there is no memory.
     #[must_use]
-    pub fn look(&self, place: LongwordAddress) -> Option<u32> {
-        place.look(self.scratch, self.sram)
+    pub fn peek_word(&self, place: LongwordAddress) -> Option<u32> {
+        place.peek_word(self.scratch, self.sram)
     }
 }
 
@@ -140,19 +140,19 @@ impl Access<'_> {
     /// Reads up to eight longwords. Returns them and how long it takes. Unpopulated addresses read
     /// as 0; plans are checked before they start.
     pub fn read<const N: usize>(&mut self, place: LongwordAddress) -> ([u32; N], Cycle) {
-        let words = std::array::from_fn(|word| self.look(place, word));
+        let words = std::array::from_fn(|word| self.peek_word(place, word));
         (words, self.read_cost(place, N))
     }
 
     /// Like [`Self::read`], for a number of longwords known only at run time.
     pub fn read_words(&mut self, place: LongwordAddress, count: usize) -> (Vec<u32>, Cycle) {
-        let words = (0..count).map(|word| self.look(place, word)).collect();
+        let words = (0..count).map(|word| self.peek_word(place, word)).collect();
         (words, self.read_cost(place, count))
     }
 
-    fn look(&self, place: LongwordAddress, word: usize) -> u32 {
+    fn peek_word(&self, place: LongwordAddress, word: usize) -> u32 {
         let place = place.after(4 * word as u32);
-        place.look(self.scratch, self.sram).unwrap_or_default()
+        place.peek_word(self.scratch, self.sram).unwrap_or_default()
     }
 
     fn read_cost(&mut self, place: LongwordAddress, count: usize) -> Cycle {
@@ -238,7 +238,7 @@ impl Access<'_> {
 
     /// Whether observers want the functions that a program runs.
     #[must_use]
-    pub fn wants_functions(&self) -> bool {
+    pub fn traces_functions(&self) -> bool {
         self.fabric.trace.wants(TraceEventKind::Function)
     }
 
@@ -255,7 +255,7 @@ impl Access<'_> {
     }
 
     /// Reports to observers a value that the task keeps for one of its groups.
-    pub fn tell(&mut self, group: usize, level: Level, value: i64) {
+    pub fn report_level(&mut self, group: usize, level: Level, value: i64) {
         let (task, group) = (self.task, group as u16);
         self.fabric
             .trace

@@ -59,7 +59,7 @@ impl RouteEntry {
 
     /// Whether packets to it leave the router: it is neither the router itself nor discarded.
     #[must_use]
-    pub const fn leads_out(&self) -> bool {
+    pub const fn leaves_router(&self) -> bool {
         self.words[0] & 0xff00 == 0
     }
 
@@ -83,13 +83,13 @@ impl RouteEntry {
 
 /// The result of one access of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum LookupStep {
     /// Another access is needed.
-    NotYet,
+    Pending,
     /// There is no route.
-    Nothing,
+    NoRoute,
     /// The next hop.
-    Way(RouteEntry),
+    Hop(RouteEntry),
 }
 
 /// A lookup in progress: at most three reads of the trie and one of the next hop.
@@ -118,11 +118,11 @@ impl Lookup {
     }
 
     /// Makes an access. Returns its result and how long it takes.
-    pub fn step(&mut self, access: &mut Access<'_>) -> (Found, Cycle) {
+    pub fn step(&mut self, access: &mut Access<'_>) -> (LookupStep, Cycle) {
         if self.index != 0 {
             let (words, lasts) = access.read(self.at);
             let index = self.index;
-            return (Found::Way(RouteEntry { index, words }), lasts);
+            return (LookupStep::Hop(RouteEntry { index, words }), lasts);
         }
         let ([entry], lasts) = access.read(self.at);
         if entry & MORE != 0 {
@@ -130,12 +130,12 @@ impl Lookup {
             self.shift = 0;
             self.at = self.table.root.after((entry & !MORE) + byte * 4);
         } else if entry == 0 {
-            return (Found::Nothing, lasts);
+            return (LookupStep::NoRoute, lasts);
         } else {
             self.index = entry & 0xffff;
             let bytes = 4 * NEXT_HOP_LONGWORDS as u32;
             self.at = self.table.next_hops.after(self.index * bytes);
         }
-        (Found::NotYet, lasts)
+        (LookupStep::Pending, lasts)
     }
 }

@@ -334,8 +334,8 @@ impl Gpp {
     }
 
     /// Handles of the packet buffers that tasks hold.
-    pub fn kept_buffers(&self) -> impl Iterator<Item = u32> + '_ {
-        self.tasks.iter().flat_map(|task| task.keeps())
+    pub fn buffers_held_by_tasks(&self) -> impl Iterator<Item = u32> + '_ {
+        self.tasks.iter().flat_map(|task| task.held_buffers())
     }
 
     /// Continues a task.
@@ -360,7 +360,7 @@ impl Gpp {
             return;
         };
         let schedule = &mut self.schedules[index];
-        schedule.works();
+        schedule.note_access();
         let mut taken = None;
         let mut offer = |packet: &Exception, now| {
             let before = (0..task).zip(before.iter_mut());
@@ -468,7 +468,7 @@ impl Gpp {
             fabric.events.post(free, Event::Gpp(task));
             return false;
         }
-        self.schedules[own].begins(now);
+        self.schedules[own].begin_job(now);
         self.running = Some(task);
         true
     }

@@ -75,7 +75,7 @@ pub mod reason {
     /// The next hop does not respond.
     pub const NO_HOST: u8 = 255;
     /// The packet was made by the core, and its next hop is not known yet.
-    pub const NO_WAY: u8 = 254;
+    pub const UNROUTED: u8 = 254;
     /// The packet's time to live has expired.
     pub const EXPIRED: u8 = 253;
     /// The packet is larger than the next hop's MTU.
@@ -212,7 +212,7 @@ enum OutgoingStage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
     /// More accesses are needed.
-    UnderWay,
+    InProgress,
     /// The packet is on the ring to a microengine.
     Sent,
     /// The ring had no room; the task still owns the buffer.
@@ -241,12 +241,12 @@ impl Outgoing {
             OutgoingStage::Write => {
                 self.stage = OutgoingStage::Describe;
                 let lasts = sender.write(self.handle, 0, &self.bytes, access);
-                ("write the packet", SendOutcome::UnderWay, lasts)
+                ("write the packet", SendOutcome::InProgress, lasts)
             }
             OutgoingStage::Describe => {
                 self.stage = OutgoingStage::Send;
                 let lasts = sender.describe(self.handle, &self.descriptor, access);
-                ("write the descriptor", SendOutcome::UnderWay, lasts)
+                ("write the descriptor", SendOutcome::InProgress, lasts)
             }
             OutgoingStage::Send => {
                 let port = (self.descriptor.output >> 24) as u8;

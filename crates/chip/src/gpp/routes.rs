@@ -11,7 +11,7 @@ use std::fmt;
 
 pub use changes::{Change, ChangeError, RouteChange, RoutePrefix};
 pub use fib_writer::{FibWriter, Table, TableWrite};
-pub use rib::{Needs, needs};
+pub use rib::{TableNeeds, needs};
 pub use task::Routes;
 
 /// Entries of the root block.
@@ -90,7 +90,7 @@ pub enum RouteError {
     /// Bits below the prefix length are set.
     HostBits(RoutePrefix),
     /// Two routes have the same prefix and length but different next hops.
-    Twice(RoutePrefix),
+    Conflicting(RoutePrefix),
     /// More than 65,535 different next hops.
     TooManyNextHops,
 }
@@ -107,7 +107,9 @@ impl fmt::Display for RouteError {
                     it.length
                 )
             }
-            Self::Twice(it) => write!(f, "route {it} is given twice with different next hops"),
+            Self::Conflicting(it) => {
+                write!(f, "route {it} is given twice with different next hops")
+            }
             Self::TooManyNextHops => f.write_str("more than 65,535 different next hops"),
         }
     }
@@ -146,7 +148,7 @@ impl RouteTable {
             if (pair[0].prefix, pair[0].length) == (pair[1].prefix, pair[1].length)
                 && pair[0].next_hop != pair[1].next_hop
             {
-                return Err(RouteError::Twice(pair[1].network()));
+                return Err(RouteError::Conflicting(pair[1].network()));
             }
         }
         let hops = Self::numbered(&sorted, reserved)?;
@@ -346,7 +348,7 @@ mod tests {
         let twice = [route(0x0a00_0000, 8, 0), route(0x0a00_0000, 8, 1)];
         assert_eq!(
             RouteTable::build(&twice),
-            Err(RouteError::Twice(twice[1].network()))
+            Err(RouteError::Conflicting(twice[1].network()))
         );
         assert!(RouteTable::build(&[twice[0], twice[0]]).is_ok());
     }

@@ -99,7 +99,7 @@ impl Schedule {
     }
 
     /// Records that a job begins.
-    pub fn begins(&mut self, now: Cycle) {
+    pub fn begin_job(&mut self, now: Cycle) {
         self.counts.jobs += 1;
         if let Some(since) = self.since.take() {
             self.counts.wait(since, now);
@@ -107,7 +107,7 @@ impl Schedule {
     }
 
     /// Records that the task makes an access.
-    pub fn works(&mut self) {
+    pub fn note_access(&mut self) {
         self.waits = WakeCause::Nothing;
         self.until = None;
     }

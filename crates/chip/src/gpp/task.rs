@@ -172,7 +172,7 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     }
 
     /// Handles of the packet buffers that the task holds between two jobs.
-    fn keeps(&self) -> Vec<u32> {
+    fn held_buffers(&self) -> Vec<u32> {
         Vec::new()
     }
 
@@ -210,7 +210,7 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
 
     /// Whether a state of the task that was read from a file agrees with this one in everything
     /// that does not change.
-    fn is_like(&self, _saved: &Self) -> bool
+    fn is_compatible_with(&self, _saved: &Self) -> bool
     where
         Self: Sized,
     {
@@ -255,7 +255,7 @@ impl<T: Task + Clone + Serialize + DeserializeOwned> StoredTask for T {
 
     fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         let mut saved: T = postcard::from_bytes(state)?;
-        if !self.is_like(&saved) {
+        if !self.is_compatible_with(&saved) {
             return Err(StateError::OtherChip("tasks"));
         }
         saved.complete(self);
@@ -324,7 +324,7 @@ impl Start<'_> {
             return Ok(());
         }
         for end in [place, place.after(bytes - 4)] {
-            if !end.address.is_multiple_of(4) || end.look(self.scratch, self.sram).is_none() {
+            if !end.address.is_multiple_of(4) || end.peek_word(self.scratch, self.sram).is_none() {
                 return Err(LoadError::Task {
                     task: self.task,
                     space: end.space,
@@ -338,7 +338,7 @@ impl Start<'_> {
     /// A longword; 0 if there is no memory.
     #[must_use]
     pub fn read(&self, place: LongwordAddress) -> u32 {
-        place.look(self.scratch, self.sram).unwrap_or(0)
+        place.peek_word(self.scratch, self.sram).unwrap_or(0)
     }
 
     /// Writes a longword, if there is memory.

@@ -105,7 +105,7 @@ impl Access<'_> {
     /// there is neither.
     #[must_use]
     pub fn peek(&self, place: LongwordAddress) -> Option<u32> {
-        place.look(self.scratch, self.sram)
+        place.peek_word(self.scratch, self.sram)
     }
 
     /// Reads a register behind the CSR proxy, one of those in [`cap_csr`]. Returns it and how long

@@ -259,7 +259,7 @@ impl Buses {
 
     /// Whether these are the buses of a chip like that of `other`, and the commands held on them
     /// are for units and clusters that it has.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_compatible_with(&self, other: &Self) -> bool {
         let is_cluster = |cluster: &u8| *cluster < other.cluster_count;
         let has = |held: &HeldCommand| other.inlets.has(held.target);
         let fits = |fifo: &Fifo| {

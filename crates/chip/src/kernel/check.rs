@@ -83,7 +83,7 @@ impl Check {
     /// Whether the check examines what is left behind when a run ends, in which case the frames
     /// still on the chip will never leave.
     #[must_use]
-    pub const fn is_of_the_end(self) -> bool {
+    pub const fn is_end_of_run_check(self) -> bool {
         matches!(
             self,
             Self::Deadlock | Self::NeverWoken | Self::RbufLeak | Self::BufferLeak
@@ -136,12 +136,12 @@ pub struct Fault {
     /// What to do about it.
     pub help: Option<String>,
     /// Other places related to the fault.
-    pub also: Vec<Also>,
+    pub also: Vec<RelatedPlace>,
 }
 
 /// A place in a program that is related to a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Also {
+pub struct RelatedPlace {
     /// Index of the microengine.
     pub me: u8,
     /// Index of the context.
@@ -191,7 +191,11 @@ impl Checks {
         {
             let count = &mut self.passed_over[check as usize];
             // A run that continues past its end reaches another end, and finds the same there.
-            *count = if check.is_of_the_end() { 1 } else { *count + 1 };
+            *count = if check.is_end_of_run_check() {
+                1
+            } else {
+                *count + 1
+            };
             return;
         }
         self.fault.get_or_insert_with(|| Box::new(fault));

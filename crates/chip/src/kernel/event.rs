@@ -86,7 +86,7 @@ impl Pending {
 
     /// Whether only turns are pending, which come last in a cycle.
     #[inline]
-    pub const fn is_turns_only(self) -> bool {
+    pub const fn has_only_turns(self) -> bool {
         self.0 & ANY == 0
     }
 
@@ -222,7 +222,7 @@ impl EventQueue {
     /// Posts the next turn of a microengine that takes one now and therefore has none pending.
     #[inline(always)]
     #[allow(clippy::inline_always)] // The end of a turn.
-    pub fn post_again(&mut self, time: Cycle, me: u8) {
+    pub fn post_next_turn(&mut self, time: Cycle, me: u8) {
         let at = me as usize % MICROENGINES;
         if self.turns[at] != NEVER || time.wrapping_sub(self.base) >= SPAN as Cycle {
             return self.post_turn(time, me);
@@ -363,7 +363,7 @@ impl EventQueue {
     /// Whether a cycle lies in the wheel.
     #[inline]
     #[must_use]
-    pub const fn is_near(&self, time: Cycle) -> bool {
+    pub const fn is_in_wheel(&self, time: Cycle) -> bool {
         time.wrapping_sub(self.base) < SPAN as Cycle
     }
 

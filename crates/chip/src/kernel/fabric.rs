@@ -21,16 +21,18 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::kernel::buffers::Buffers;
 use crate::kernel::bus::Buses;
-use crate::kernel::check::{Also, Check, Checks, Fault};
+use crate::kernel::check::{Check, Checks, Fault, RelatedPlace};
 use crate::kernel::event::{Event, EventQueue};
 use crate::kernel::fault_injection::{DelayedCompletions, Lateness};
 use crate::kernel::free_slots::FreeSlots;
 use crate::kernel::port_io::PacketTag;
 use crate::kernel::ring_status::RingStatusLines;
-use crate::kernel::signal_source::{SignalSource, SignalSources, Twice};
+use crate::kernel::signal_source::{DoubleSignal, SignalSource, SignalSources};
 use crate::kernel::target::{CommandTarget, Inlets};
 use crate::kernel::trace_buffer::TraceBuffer;
-use crate::kernel::trace_event::{Kinds, MemoryName, RingName, TraceEvent, TraceEventKind, Writer};
+use crate::kernel::trace_event::{
+    EventKinds, MemoryName, RingName, TraceEvent, TraceEventKind, Writer,
+};
 use flights::Flights;
 use npsim_profile::Profile;
 
@@ -216,7 +218,7 @@ impl Fabric {
     }
 
     /// Records the events of these kinds from now on; an empty set closes the trace buffer.
-    pub fn watch(&mut self, wanted: Kinds) {
+    pub fn watch(&mut self, wanted: EventKinds) {
         self.trace.set(wanted);
         self.watch_commands();
         self.update_special_data();
@@ -234,7 +236,7 @@ impl Fabric {
 
     /// Records that a context's timer was set to a count a given number of timestamp steps ahead.
     #[inline]
-    pub fn timer_set(&mut self, me: u8, context: u8, steps: u64) {
+    pub fn note_timer_set(&mut self, me: u8, context: u8, steps: u64) {
         let timer = steps << 16 | u64::from(me) << 8 | u64::from(context) | 1 << 7;
         // Independent of order, since some timers are set ahead of the chip.
         let mixed = (timer ^ timer >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -264,7 +266,7 @@ impl Fabric {
         if let Some(buffers) = &mut self.buffers {
             let by = SignalSource::of(command);
             buffers.queue(queue, word, takes, by);
-            if self.trace.wants(TraceEventKind::Carried) {
+            if self.trace.wants(TraceEventKind::BufferMoved) {
                 let (channel, entry) = queue;
                 self.trace_carried(&[word], RingName::Sram { channel, entry }, takes, command);
             }
@@ -286,7 +288,7 @@ impl Fabric {
             let command = &flight.command;
             let by = SignalSource::of(command);
             buffers.carried(&flight.data[..count], by);
-            if self.trace.wants(TraceEventKind::Carried) {
+            if self.trace.wants(TraceEventKind::BufferMoved) {
                 self.trace_ring(ring, slot, count, takes);
             }
         }
@@ -307,7 +309,7 @@ impl Fabric {
             return;
         };
         for buffer in words.iter().filter_map(|word| buffers.number_of(*word)) {
-            self.trace.record(self.now, || TraceEvent::Carried {
+            self.trace.record(self.now, || TraceEvent::BufferMoved {
                 buffer: buffer as u32,
                 ring,
                 takes,
@@ -321,10 +323,10 @@ impl Fabric {
     /// The raisers of a signal that was raised twice for a context, which is at this instruction of
     /// this image.
     #[must_use]
-    pub fn raised_twice(&self, at: (u8, u8, u16), signal: u8, image: &Image) -> Twice {
+    pub fn raised_twice(&self, at: (u8, u8, u16), signal: u8, image: &Image) -> DoubleSignal {
         let (me, context, _) = at;
         if self.raisers.has_just_noted(self.now, (me, context, signal)) {
-            return self.raisers.twice(at, signal);
+            return self.raisers.explain_double(at, signal);
         }
         // The command is in flight until its signal has arrived; of several with this signal, the
         // oldest comes first.
@@ -334,7 +336,7 @@ impl Fabric {
                 && (command.pull_signals | command.push_signals) >> signal & 1 == 1
         };
         let second = self.flights().filter(raises).min_by_key(|it| it.issued);
-        let mut found = Twice {
+        let mut found = DoubleSignal {
             second: at,
             also: Vec::new(),
             notes: Vec::new(),
@@ -360,7 +362,7 @@ impl Fabric {
         let others = all.filter(|address| *address != found.second.2);
         found.also = others
             .take(MAX_RAISERS)
-            .map(|pc| Also {
+            .map(|pc| RelatedPlace {
                 me,
                 context,
                 pc,
@@ -384,7 +386,7 @@ impl Fabric {
     /// The maximum delay of completions.
     #[must_use]
     pub fn lateness(&self) -> Lateness {
-        self.late.asked()
+        self.late.max_delays()
     }
 
     /// Whether completions are delayed.
@@ -431,7 +433,7 @@ impl Fabric {
 
     /// Records when a unit serves a command, once that is decided.
     #[inline]
-    pub fn serves(
+    pub fn record_service(
         &mut self,
         slot: CommandId,
         target: CommandTarget,

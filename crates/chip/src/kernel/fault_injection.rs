@@ -75,7 +75,7 @@ impl Perturbations {
             lines.push(format!(
                 "microengine {} {} stalled from cycle {} until {}",
                 stall.me,
-                numbered(&contexts),
+                list_contexts(&contexts),
                 stall.from,
                 stall.until
             ));
@@ -177,7 +177,7 @@ impl fmt::Display for Lateness {
 
 /// Formats contexts in ascending order: `context 3`, `contexts 1 to 7`, `contexts 0, 2 and 5`.
 #[must_use]
-pub fn numbered(contexts: &[u8]) -> String {
+pub fn list_contexts(contexts: &[u8]) -> String {
     match contexts {
         [one] => format!("context {one}"),
         [first, .., last]
@@ -212,7 +212,7 @@ impl DelayedCompletions {
     }
 
     /// The requested maximum delays.
-    pub const fn asked(&self) -> Lateness {
+    pub const fn max_delays(&self) -> Lateness {
         self.most
     }
 
@@ -240,7 +240,7 @@ impl DelayedCompletions {
 
 #[cfg(test)]
 mod tests {
-    use super::{DelayedCompletions, Lateness, Perturbations, Stall, numbered};
+    use super::{DelayedCompletions, Lateness, Perturbations, Stall, list_contexts};
     use npsim_isa::Unit;
 
     fn drawn(seed: u64, unit: Unit) -> Vec<u64> {
@@ -334,9 +334,9 @@ mod tests {
 
     #[test]
     fn context_lists_are_abbreviated_in_text() {
-        assert_eq!(numbered(&[3]), "context 3");
-        assert_eq!(numbered(&[1, 2]), "contexts 1 and 2");
-        assert_eq!(numbered(&[1, 2, 3, 4]), "contexts 1 to 4");
-        assert_eq!(numbered(&[0, 2, 5]), "contexts 0, 2 and 5");
+        assert_eq!(list_contexts(&[3]), "context 3");
+        assert_eq!(list_contexts(&[1, 2]), "contexts 1 and 2");
+        assert_eq!(list_contexts(&[1, 2, 3, 4]), "contexts 1 to 4");
+        assert_eq!(list_contexts(&[0, 2, 5]), "contexts 0, 2 and 5");
     }
 }

@@ -37,15 +37,15 @@
 
 use crate::Cycle;
 use crate::kernel::recurring_state::RecurringState;
-use crate::kernel::trace_event::{Kinds, TraceEvent};
+use crate::kernel::trace_event::{EventKinds, TraceEvent};
 
 /// Receives the trace events of a run.
 pub trait Observer {
     /// The kinds of events that the observer needs; others are not even recorded. This is called
     /// when a run starts or resumes, not for each event; a run without any wanted kind is not
     /// observed at all.
-    fn wants(&self) -> Kinds {
-        Kinds::ALL
+    fn wants(&self) -> EventKinds {
+        EventKinds::ALL
     }
 
     /// Receives an event at a cycle, which is never before that of the previous event. Beside an
@@ -65,14 +65,14 @@ pub trait Observer {
     /// that returns `false`, the default, gets the events of each period.
     ///
     /// State that is not among the numbers has to be the same after each of two equal periods.
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
         let _ = (at, state);
         false
     }
 
     /// Receives several events: calls [`see`](Self::see) for each of them. An observer that
     /// represents several passes the whole batch to each; nothing else can be done with a batch.
-    fn see_all(&mut self, events: &Batch<'_>) {
+    fn see_batch(&mut self, events: &Batch<'_>) {
         // Two loops, so that `see` is inlined into each.
         match events.which {
             Ok(places) => {
@@ -106,13 +106,13 @@ pub struct Batch<'a> {
 pub struct NoObserver;
 
 impl Observer for NoObserver {
-    fn wants(&self) -> Kinds {
-        Kinds::NONE
+    fn wants(&self) -> EventKinds {
+        EventKinds::NONE
     }
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}
 
-    fn recur(&mut self, _: Cycle, _: &mut RecurringState<'_>) -> bool {
+    fn visit_state(&mut self, _: Cycle, _: &mut RecurringState<'_>) -> bool {
         true
     }
 
@@ -123,8 +123,8 @@ impl Observer for NoObserver {
 
 /// An optional observer.
 impl<A: Observer> Observer for Option<A> {
-    fn wants(&self) -> Kinds {
-        self.as_ref().map_or(Kinds::NONE, Observer::wants)
+    fn wants(&self) -> EventKinds {
+        self.as_ref().map_or(EventKinds::NONE, Observer::wants)
     }
 
     #[inline]
@@ -138,20 +138,20 @@ impl<A: Observer> Observer for Option<A> {
         self.as_ref().is_some_and(Observer::needs_order)
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.as_mut().is_none_or(|it| it.recur(at, state))
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.as_mut().is_none_or(|it| it.visit_state(at, state))
     }
 
-    fn see_all(&mut self, events: &Batch<'_>) {
+    fn see_batch(&mut self, events: &Batch<'_>) {
         if let Some(it) = self {
-            it.see_all(events);
+            it.see_batch(events);
         }
     }
 }
 
 /// A borrowed observer.
 impl<A: Observer + ?Sized> Observer for &mut A {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         (**self).wants()
     }
 
@@ -163,11 +163,11 @@ impl<A: Observer + ?Sized> Observer for &mut A {
         (**self).needs_order()
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        (**self).recur(at, state)
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        (**self).visit_state(at, state)
     }
 
-    fn see_all(&mut self, events: &Batch<'_>) {
-        (**self).see_all(events);
+    fn see_batch(&mut self, events: &Batch<'_>) {
+        (**self).see_batch(events);
     }
 }

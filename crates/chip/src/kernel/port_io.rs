@@ -147,7 +147,7 @@ pub trait PortIo {
     /// The cycle before which the run has to return as at its end. It is read when a frame has
     /// begun to leave, since the outside may respond to that frame by then, and can only decrease
     /// while the chip runs.
-    fn latest(&self) -> Cycle {
+    fn answer_deadline(&self) -> Cycle {
         Cycle::MAX
     }
 

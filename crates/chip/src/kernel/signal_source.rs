@@ -9,7 +9,7 @@ use npsim_isa::{CONTEXTS, CommandOp, context_index};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
-use crate::kernel::check::Also;
+use crate::kernel::check::RelatedPlace;
 use crate::kernel::command::BusCommand;
 use crate::kernel::trace_event::Cause;
 
@@ -92,12 +92,12 @@ impl SignalSource {
 
 /// A signal that was raised twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Twice {
+pub struct DoubleSignal {
     /// Microengine, context and instruction of the second raiser, or of the context that owns the
     /// signal if the raiser was not an instruction.
     pub second: (u8, u8, u16),
     /// The first raiser, and the context itself.
-    pub also: Vec<Also>,
+    pub also: Vec<RelatedPlace>,
     /// A note on each raiser that was not an instruction.
     pub notes: Vec<String>,
 }
@@ -152,15 +152,15 @@ impl SignalSources {
 
     /// The raisers of a signal raised twice for a context, which is at this instruction.
     #[must_use]
-    pub fn twice(&self, (me, context, pc): (u8, u8, u16), signal: u8) -> Twice {
+    pub fn explain_double(&self, (me, context, pc): (u8, u8, u16), signal: u8) -> DoubleSignal {
         let [second, first] = self.of((me, context, signal));
-        let mut found = Twice {
+        let mut found = DoubleSignal {
             second: (me, context, pc),
             also: Vec::new(),
             notes: Vec::new(),
         };
         let mut also = |(me, context, pc): (u8, u8, u16), what: String| {
-            found.also.push(Also {
+            found.also.push(RelatedPlace {
                 me,
                 context,
                 pc,

@@ -6,7 +6,7 @@
 
 use crate::Cycle;
 use crate::kernel::observer::{Batch, Observer};
-use crate::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use crate::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 
 /// The fewest events for which a flush is worth its cost. It does not affect the order in which
 /// observers see events.
@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct TraceBuffer {
     /// The kinds of events that are recorded; none while the buffer is closed.
-    wanted: Kinds,
+    wanted: EventKinds,
     events: Vec<(Cycle, TraceEvent)>,
     /// Index of the event that the next instructions of the present turn may extend; [`NONE`]
     /// if there is none.
@@ -39,7 +39,7 @@ pub struct TraceBuffer {
 impl Default for TraceBuffer {
     fn default() -> Self {
         Self {
-            wanted: Kinds::NONE,
+            wanted: EventKinds::NONE,
             events: Vec::new(),
             open_run: NONE,
             enough: 0,
@@ -51,7 +51,7 @@ impl Default for TraceBuffer {
 
 impl TraceBuffer {
     /// Opens the buffer for events of these kinds; without any, closes and empties it.
-    pub fn set(&mut self, wanted: Kinds) {
+    pub fn set(&mut self, wanted: EventKinds) {
         self.wanted = wanted;
         if self.is_open() {
             self.enough = self.enough.max(BATCH);
@@ -197,11 +197,11 @@ impl TraceBuffer {
             });
             if first < before {
                 let which = Ok(sorting.in_order(events, (first, last.min(before - 1))));
-                observer.see_all(&Batch { events, which });
+                observer.see_batch(&Batch { events, which });
             }
         } else {
             let which = Err(before);
-            observer.see_all(&Batch { events, which });
+            observer.see_batch(&Batch { events, which });
         }
         events.retain(|(at, _)| *at >= before);
         self.open_run = NONE;
@@ -306,7 +306,7 @@ mod tests {
     use super::TraceBuffer;
     use crate::Cycle;
     use crate::kernel::observer::Observer;
-    use crate::kernel::trace_event::{Bus, ContextState, Kinds, TraceEvent, TraceEventKind};
+    use crate::kernel::trace_event::{Bus, ContextState, EventKinds, TraceEvent, TraceEventKind};
 
     #[derive(Default)]
     struct Seen(Vec<(Cycle, u8, Cycle)>);
@@ -349,7 +349,7 @@ mod tests {
     /// If `far` is 0, the batch has a list for each cycle; otherwise it is sorted by comparison.
     fn in_order(far: Cycle) {
         let mut trace = TraceBuffer::default();
-        trace.set(Kinds::ALL);
+        trace.set(EventKinds::ALL);
         for (at, event) in [
             (9, context(1, 1)),
             (9, context(0, 2)),
@@ -399,7 +399,7 @@ mod tests {
             count,
         };
         let mut trace = TraceBuffer::default();
-        trace.set(Kinds::ALL);
+        trace.set(EventKinds::ALL);
         trace.put(10, issued(0, 4, 2));
         trace.put(12, issued(0, 6, 3));
         trace.put(15, context(0, 9));
@@ -438,14 +438,14 @@ mod tests {
     #[test]
     fn unwanted_kinds_are_not_recorded() {
         let mut trace = TraceBuffer::default();
-        trace.set(Kinds::of(&[TraceEventKind::Context]));
+        trace.set(EventKinds::of(&[TraceEventKind::Context]));
         trace.record(3, || bus(4));
         trace.record(4, || context(0, 7));
         trace.put(5, bus(6));
         let mut seen = Seen::default();
         trace.flush(9, &mut seen);
         assert_eq!(seen.0, [(4, 1, 7)]);
-        trace.set(Kinds::NONE);
+        trace.set(EventKinds::NONE);
         assert!(!trace.is_open());
     }
 }

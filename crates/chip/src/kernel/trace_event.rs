@@ -12,7 +12,7 @@ use crate::kernel::command::{BusCommand, CommandId, TransferKind};
 use crate::kernel::port_io::MediaDrop;
 use crate::kernel::target::CommandTarget;
 
-pub use kind::{Kinds, TraceEventKind};
+pub use kind::{EventKinds, TraceEventKind};
 pub use program::ProgramState;
 
 /// The state of a context from now on.
@@ -221,7 +221,7 @@ pub enum RbufStep {
         eop: bool,
     },
     /// A thread was given the element.
-    Handed {
+    HandedOver {
         /// Index of the microengine.
         me: u8,
         /// Index of the context.
@@ -500,7 +500,7 @@ pub enum TraceEvent {
     },
     /// A command puts a packet buffer's handle on a ring or queue or takes it off, including the
     /// freelist. Recorded only if the boot plan has packet buffers.
-    Carried {
+    BufferMoved {
         /// Index of the buffer.
         buffer: u32,
         /// The ring or queue.
@@ -590,7 +590,7 @@ impl TraceEvent {
             | Self::Tbuf { .. }
             | Self::Touched { .. }
             | Self::Stored { .. }
-            | Self::Carried { .. }
+            | Self::BufferMoved { .. }
             | Self::Exception { .. }
             | Self::Lock { .. }
             | Self::Level { .. }
@@ -644,7 +644,7 @@ impl TraceEvent {
             Self::Tbuf { .. } => TraceEventKind::Tbuf,
             Self::Touched { .. } => TraceEventKind::Touched,
             Self::Stored { .. } => TraceEventKind::Stored,
-            Self::Carried { .. } => TraceEventKind::Carried,
+            Self::BufferMoved { .. } => TraceEventKind::BufferMoved,
             Self::Exception { .. } => TraceEventKind::Exception,
             Self::Lock { .. } => TraceEventKind::Lock,
             Self::Level { .. } => TraceEventKind::Level,

@@ -79,13 +79,13 @@ impl UnitCounters {
 
     /// Counts a command that comes and goes within the cycle.
     #[inline]
-    pub fn pass(&mut self) {
+    pub fn count_immediate(&mut self) {
         self.queue_peak = self.queue_peak.max(self.queue.wrapping_add(1));
     }
 
     /// Counts the arrival of a command.
     #[inline]
-    pub fn came(&mut self, now: Cycle) {
+    pub fn count_arrival(&mut self, now: Cycle) {
         self.queue = self.queue.wrapping_add(1);
         self.queue_peak = self.queue_peak.max(self.queue);
         self.stays = self.stays.wrapping_sub(now);
@@ -93,7 +93,7 @@ impl UnitCounters {
 
     /// Counts the departure of a command.
     #[inline]
-    pub fn went(&mut self, now: Cycle) {
+    pub fn count_departure(&mut self, now: Cycle) {
         self.queue = self.queue.wrapping_sub(1);
         self.stays = self.stays.wrapping_add(now);
     }

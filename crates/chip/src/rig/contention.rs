@@ -480,7 +480,7 @@ fn half_cycle_bursts_are_counted_exactly() {
         .and_then(|p| p.with("dram", "burst_half_cycles", 21))
         .unwrap();
     let mut rig = Rig::with(profile);
-    let alone = rig.go(command(Op::DramRead, 0, 1), &[])[0].cycle;
+    let alone = rig.run_command(command(Op::DramRead, 0, 1), &[])[0].cycle;
     assert_eq!(alone, rig.fabric.profile.dram_read());
     let mut rig = Rig::with(rig.fabric.profile);
     let end = saturate(&mut rig, 100, |me, n| {

@@ -206,16 +206,16 @@ fn request_latency_is_a_read_plus_device_time() {
     let mut rig = rig(true);
     let p = rig.fabric.profile.clone();
     for _ in 0..20 {
-        let notices = rig.go(request(8), &[]);
+        let notices = rig.run_command(request(8), &[]);
         assert_eq!(notices.len(), 1);
         assert_eq!(notices[0].data, [8]);
         assert_eq!(notices[0].cycle, p.sram_read() + ANSWER);
     }
     // Registers are read and written like memory.
-    let notices = rig.go(command(Op::SramRead, WINDOW, 4), &[]);
+    let notices = rig.run_command(command(Op::SramRead, WINDOW, 4), &[]);
     assert_eq!(notices[0].data, [(1 << 20) - 160, 0, 0, 0]);
     let register = notices[0].cycle;
-    let notices = rig.go(command(Op::SramRead, 1 << 30, 4), &[]);
+    let notices = rig.run_command(command(Op::SramRead, 1 << 30, 4), &[]);
     assert_eq!(notices[0].cycle, register);
 }
 
@@ -237,7 +237,7 @@ fn mailbox_read_waits_for_the_answer() {
     let carried = p.bus_cycle() + p.transfer_latency();
     assert_eq!(read.cycle, pulled + POST + lead + carried);
     // The word stays there, and is then read like memory.
-    let again = rig.go(command(Op::SramRead, mailbox, 1), &[]);
+    let again = rig.run_command(command(Op::SramRead, mailbox, 1), &[]);
     assert_eq!(
         (&again[0].data[..], again[0].cycle),
         (&[4321][..], p.sram_read())
@@ -321,7 +321,7 @@ fn device_registers_support_byte_masked_writes() {
     let mut rig = rig(true);
     let mut write = command(Op::SramWrite, WINDOW, 1);
     write.byte_mask = 0b1001;
-    rig.go(write, &[0xaabb_ccdd]);
+    rig.run_command(write, &[0xaabb_ccdd]);
     assert_eq!(rig.units.sram.read_word(WINDOW), Some(0xaa10_00dd));
 }
 
@@ -388,7 +388,7 @@ fn invalid_device_accesses_fault_with_a_remedy() {
     for (number, (mut bad, text)) in cases.into_iter().enumerate() {
         let mut rig = rig(true);
         bad.pc = number as u16;
-        rig.go(bad, &[99; 16]);
+        rig.run_command(bad, &[99; 16]);
         let fault = rig.fabric.checks.fault();
         let fault = fault.unwrap_or_else(|| panic!("{bad:?}"));
         assert_eq!((fault.check, fault.pc), (None, Some(number as u16)));
@@ -401,7 +401,7 @@ fn invalid_device_accesses_fault_with_a_remedy() {
     let mut rig = rig(true);
     let entry_of_window = [MEMORY / 4, MEMORY / 4, 0];
     assert!(rig.units.sram.set_entry(1, 7, entry_of_window));
-    rig.go(command(Op::SramPut, 1 << 30 | entry, 1), &[1]);
+    rig.run_command(command(Op::SramPut, 1 << 30 | entry, 1), &[1]);
     let fault = rig.fabric.checks.fault().unwrap();
     assert!(fault.message.contains("beyond the memory of channel 1"));
 }
@@ -423,7 +423,7 @@ fn core_can_access_only_device_registers() {
 #[test]
 fn device_states_restore_only_into_matching_devices() {
     let mut first = rig(true);
-    first.go(request(8), &[]);
+    first.run_command(request(8), &[]);
     let states = first.units.sram.save_devices().unwrap();
     assert_eq!(states.len(), 2);
     let (mut second, like) = (rig(true), rig(true));

@@ -26,7 +26,7 @@ const NEVER: u64 = 1_000_000_000;
 
 /// Latencies of successive reads of one quadword each.
 fn read_alone(rig: &mut Rig, addresses: &[u32]) -> Vec<Cycle> {
-    let one = |at: &u32| rig.go(command(Op::DramRead, *at, 1), &[])[0].cycle;
+    let one = |at: &u32| rig.run_command(command(Op::DramRead, *at, 1), &[])[0].cycle;
     addresses.iter().map(one).collect()
 }
 

@@ -21,7 +21,7 @@ fn idle_reads_match_their_target_latency() {
     let mut rig = Rig::new();
     let p = rig.fabric.profile.clone();
     let mut check = |op: Op, target: Cycle| {
-        let notices = rig.go(command(op, 0, 1), &[]);
+        let notices = rig.run_command(command(op, 0, 1), &[]);
         assert_eq!(push_at(&notices), target, "{op:?}");
         assert_eq!(notices.len(), 1, "{op:?}");
     };
@@ -43,7 +43,7 @@ fn idle_writes_match_their_target_latency() {
     let mut rig = Rig::new();
     let p = rig.fabric.profile.clone();
     let mut check = |op: Op, target: Cycle, signals: u16| {
-        let notices = rig.go(command(op, 0, 1), &[7, 7]);
+        let notices = rig.run_command(command(op, 0, 1), &[7, 7]);
         assert_eq!(
             (notices.len(), pull_at(&notices), notices[0].signals),
             (1, target, signals),
@@ -98,7 +98,7 @@ fn idle_atomics_match_their_target_latencies() {
             .chain(sram)
             .chain([(Op::SramPut, p.sram_write(), p.sram_ring_put())])
     {
-        let notices = rig.go(command(op, 0, 1), &[5]);
+        let notices = rig.run_command(command(op, 0, 1), &[5]);
         assert_eq!(
             (pull_at(&notices), push_at(&notices)),
             (pull, push),
@@ -113,7 +113,7 @@ fn idle_atomics_match_their_target_latencies() {
     for op in [Op::ScratchTestAndAdd, Op::SramTestAndAdd] {
         let mut no_pull = command(op, 0, 1);
         (no_pull.immediate, no_pull.pull_signals) = (Some(3), 0);
-        let notices = rig.go(no_pull, &[]);
+        let notices = rig.run_command(no_pull, &[]);
         let target = if op == Op::SramTestAndAdd {
             p.sram_atomic()
         } else {
@@ -143,7 +143,7 @@ fn commands_without_completion_send_no_notice() {
         Op::SramRdQdescOther,
     ];
     for op in silent {
-        assert_eq!(rig.go(command(op, 0x40, 1), &[]), [], "{op:?}");
+        assert_eq!(rig.run_command(command(op, 0x40, 1), &[]), [], "{op:?}");
         assert_eq!(rig.fabric.in_flight(), 0, "{op:?}");
     }
 }
@@ -156,19 +156,19 @@ fn burst_latency_adds_slower_of_bus_and_memory() {
         rig.fabric.profile.dram_read(),
     );
     assert_eq!(
-        push_at(&rig.go(command(Op::ScratchRead, 0, 16), &[])),
+        push_at(&rig.run_command(command(Op::ScratchRead, 0, 16), &[])),
         60 + 15 * 2
     );
     assert_eq!(
-        push_at(&rig.go(command(Op::SramRead, 0, 16), &[])),
+        push_at(&rig.run_command(command(Op::SramRead, 0, 16), &[])),
         sram + 15 * 3
     );
     assert_eq!(
-        push_at(&rig.go(command(Op::DramRead, 0, 8), &[])),
+        push_at(&rig.run_command(command(Op::DramRead, 0, 8), &[])),
         dram + 14 * 2
     );
     assert_eq!(
-        pull_at(&rig.go(command(Op::SramWrite, 0, 16), &[0; 16])),
+        pull_at(&rig.run_command(command(Op::SramWrite, 0, 16), &[0; 16])),
         55 + 15 * 2
     );
 }
@@ -176,18 +176,21 @@ fn burst_latency_adds_slower_of_bus_and_memory() {
 #[test]
 fn hash_latency_grows_with_width() {
     let mut rig = Rig::new();
-    let notices = rig.go(command(Op::Hash48, 0, 1), &[1, 0]);
+    let notices = rig.run_command(command(Op::Hash48, 0, 1), &[1, 0]);
     assert_eq!(
         (push_at(&notices), notices[1].data.len()),
         (rig.fabric.profile.hash_one(), 2)
     );
-    assert_eq!(push_at(&rig.go(command(Op::Hash64, 0, 1), &[1, 0])), 72);
+    assert_eq!(
+        push_at(&rig.run_command(command(Op::Hash64, 0, 1), &[1, 0])),
+        72
+    );
     // Two more clocks each way in buffers, five in the array, and two more longwords each way.
     assert_eq!(
-        push_at(&rig.go(command(Op::Hash128, 0, 1), &[1, 0, 0, 0])),
+        push_at(&rig.run_command(command(Op::Hash128, 0, 1), &[1, 0, 0, 0])),
         70 + 8 + 10 + 8
     );
-    let three = rig.go(command(Op::Hash48, 0, 3), &[1, 0, 2, 0, 1, 0]);
+    let three = rig.run_command(command(Op::Hash48, 0, 3), &[1, 0, 2, 0, 1, 0]);
     let data = &three[1].data;
     assert_eq!((data.len(), &data[..2]), (6, &data[4..]));
     let multiplier = rig
@@ -207,7 +210,7 @@ fn media_transfers_match_target_latency_and_raise_both_signals() {
     for (op, target) in [(Op::DramRbufRd, stored), (Op::DramTbufWr, filled)] {
         let mut transfer = command(op, 0x1000, 8);
         transfer.indirect = Some(1 << 18 | 1 << 11);
-        let notices = rig.go(transfer, &[]);
+        let notices = rig.run_command(transfer, &[]);
         assert!(
             notices.iter().all(|n| n.cycle == target),
             "{op:?}: {notices:?}"

@@ -87,7 +87,10 @@ fn lateness_of_one_unit_does_not_delay_others() {
     for (op, count) in [(Op::ScratchRead, 4), (Op::DramRead, 2), (Op::Hash48, 1)] {
         let command = command(op, 0, count);
         for _ in 0..3 {
-            assert_eq!(plain.go(command, &[1; 4]), disturbed.go(command, &[1; 4]));
+            assert_eq!(
+                plain.run_command(command, &[1; 4]),
+                disturbed.run_command(command, &[1; 4])
+            );
         }
     }
 }

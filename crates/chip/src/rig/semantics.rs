@@ -15,18 +15,18 @@ fn memories_return_what_was_written() {
         (Op::ScratchWrite, Op::ScratchRead, 0x100),
         (Op::SramWrite, Op::SramRead, 0x4000_1000),
     ] {
-        rig.go(command(write, address, 16), &words);
+        rig.run_command(command(write, address, 16), &words);
         assert_eq!(rig.fetch(command(read, address, 16), &[]), words);
         assert_eq!(rig.fetch(command(read, address + 8, 2), &[]), [3, 4]);
     }
-    rig.go(command(Op::DramWrite, 0x2000, 8), &words);
+    rig.run_command(command(Op::DramWrite, 0x2000, 8), &words);
     assert_eq!(rig.fetch(command(Op::DramRead, 0x2008, 7), &[]), words[2..]);
     assert_eq!(rig.units.dram.read_bytes(0x2003, 2), Some(vec![1, 0]));
     assert!(rig.units.dram.write_bytes(0x2003, &[9]));
     assert_eq!(rig.fetch(command(Op::DramRead, 0x2000, 1), &[]), [9, 2]);
     let mut masked = command(Op::DramWrite, 0x2000, 1);
     masked.byte_mask = 0b1000_0001;
-    rig.go(masked, &[0xaabb_ccdd, 0x1122_3344]);
+    rig.run_command(masked, &[0xaabb_ccdd, 0x1122_3344]);
     assert_eq!(
         rig.fetch(command(Op::DramRead, 0x2000, 1), &[]),
         [0xdd, 0x1100_0002]
@@ -53,16 +53,16 @@ fn queue_descriptors_load_and_store_as_documented() {
         rig.fetch(command(Op::SramRdQdescHead, entry | at, 2), &[]),
         [0x8000_0010, 4]
     );
-    rig.go(command(Op::SramRdQdescOther, entry | at, 1), &[]);
+    rig.run_command(command(Op::SramRdQdescOther, entry | at, 1), &[]);
     // A packet of buffers T to W linked by software: link T, tail W.
     rig.units.sram.write_word(0x50 * 4, 0x8000_0060);
     let mut link = command(Op::SramEnqueue, entry | 0x50, 1);
     (link.indirect, link.byte_mask) = (Some(1 << 20), 0);
-    rig.go(link, &[]);
+    rig.run_command(link, &[]);
     assert_eq!(rig.units.sram.entry(0, 7).unwrap().count(), 5);
-    rig.go(command(Op::SramEnqueueTail, entry | 0x60, 1), &[]);
+    rig.run_command(command(Op::SramEnqueueTail, entry | 0x60, 1), &[]);
     assert_eq!(rig.units.sram.entry(0, 7).unwrap().count(), 5);
-    rig.go(command(Op::SramWrQdesc, entry | (at + 8), 1), &[]);
+    rig.run_command(command(Op::SramWrQdesc, entry | (at + 8), 1), &[]);
     let stored: Vec<_> = (0..3)
         .map(|w| rig.units.sram.read_word((at + 8 + w) * 4).unwrap())
         .collect();
@@ -94,14 +94,14 @@ fn enqueue_works_with_only_the_tail_loaded() {
         rig.fetch(command(Op::SramRdQdescTail, 0x200, 2), &[]),
         [0x10, 1]
     );
-    rig.go(command(Op::SramEnqueue, 0x20, 1), &[]);
-    rig.go(command(Op::SramWrQdescCount, 0x200, 1), &[]);
+    rig.run_command(command(Op::SramEnqueue, 0x20, 1), &[]);
+    rig.run_command(command(Op::SramWrQdescCount, 0x200, 1), &[]);
     let words: Vec<_> = (0..3)
         .map(|w| rig.units.sram.read_word(0x800 + 4 * w).unwrap())
         .collect();
     assert_eq!(words, [0x10, 0x20, 2]);
     assert_eq!(rig.units.sram.read_word(0x40), Some(0x20));
-    rig.go(command(Op::SramRdQdescOther, 0x200, 1), &[]);
+    rig.run_command(command(Op::SramRdQdescOther, 0x200, 1), &[]);
     assert_eq!(
         (
             rig.units.sram.dequeue(0, 0),
@@ -118,7 +118,7 @@ fn dequeue_keeps_buffer_until_its_cell_count_is_exhausted() {
     for buffer in [0x10, 0x20] {
         let mut enqueue = command(Op::SramEnqueue, buffer, 1);
         (enqueue.indirect, enqueue.byte_mask) = (Some(1 << 20), 0x80 | 2);
-        rig.go(enqueue, &[]);
+        rig.run_command(enqueue, &[]);
     }
     let taken: Vec<u32> = (0..7)
         .map(|_| rig.fetch(command(Op::SramDequeue, 0, 1), &[])[0])
@@ -157,14 +157,14 @@ fn journals_overwrite_oldest_and_fast_ones_record_the_writer() {
     rig.units.sram.set_entry(1, 4, [0x2000, 0x2000, 0]);
     let address = 0x4000_0000 | 4 << 24;
     for round in 0..33 {
-        rig.go(command(Op::SramJournal, address, 16), &[round; 16]);
+        rig.run_command(command(Op::SramJournal, address, 16), &[round; 16]);
     }
     assert_eq!(rig.units.sram.read_word(0x4000_8000), Some(32));
     assert_eq!(rig.units.sram.read_word(0x4000_8040), Some(1));
     assert_eq!(rig.units.sram.entry(1, 4).unwrap().count(), 512);
     let mut fast = command(Op::SramFastJournal, address | 0x1234, 1);
     (fast.me, fast.context) = (5, 3);
-    rig.go(fast, &[]);
+    rig.run_command(fast, &[]);
     assert_eq!(
         rig.units.sram.read_word(0x4000_8040),
         Some(0x11 << 27 | 3 << 24 | 0x1234)
@@ -189,14 +189,14 @@ fn scratch_ring_status_lags_and_short_gets_return_zeros() {
     );
     assert!(!rig.fabric.ring_status(1, 0) && rig.fabric.ring_status(2, 0));
     for _ in 0..6 {
-        rig.go(command(Op::ScratchPut, 4, 16), &[3; 16]);
+        rig.run_command(command(Op::ScratchPut, 4, 16), &[3; 16]);
     }
     let now = rig.fabric.now;
     assert!(
         !rig.fabric.ring_status(1, now + 11) && rig.fabric.ring_status(1, now + 12),
         "96 of 128 is three quarters"
     );
-    rig.go(command(Op::ScratchPut, 8, 1), &[8]);
+    rig.run_command(command(Op::ScratchPut, 8, 1), &[8]);
     assert_eq!(rig.fetch(command(Op::ScratchGet, 8, 3), &[]), [8, 0, 0]);
     assert_eq!(rig.fetch(command(Op::ScratchGet, 8, 1), &[]), [0]);
     assert_eq!(
@@ -223,7 +223,7 @@ fn put_to_full_scratch_ring_faults_and_overwrites_the_oldest() {
         &mut rig.fabric,
     );
     for round in 0..9 {
-        rig.go(command(Op::ScratchPut, 0, 15), &[round; 15]);
+        rig.run_command(command(Op::ScratchPut, 0, 15), &[round; 15]);
     }
     let fault = rig.fabric.checks.fault().expect("135 words on 128");
     assert_eq!(fault.check, Some(Check::RingOverflow));
@@ -294,7 +294,7 @@ fn out_of_range_addresses_fault_with_their_location() {
     for (number, (mut bad, text)) in cases.into_iter().enumerate() {
         let mut rig = Rig::new();
         bad.pc = number as u16;
-        rig.go(bad, &[0; 32]);
+        rig.run_command(bad, &[0; 32]);
         let fault = rig
             .fabric
             .checks
@@ -315,7 +315,7 @@ fn commands_crossing_dram_channels_use_both_channels() {
     let mut rig = Rig::with(profile);
     let words: Vec<u32> = (100..132).collect();
     let write = command(Op::DramWrite, 0x1c0, 16);
-    let notices = rig.go(write, &words);
+    let notices = rig.run_command(write, &words);
     assert_eq!(notices.len(), 1);
     assert_eq!(rig.fetch(command(Op::DramRead, 0x1c0, 16), &[]), words);
     assert_eq!(

@@ -21,14 +21,14 @@ const THREADS: usize = 128;
 pub(crate) const MAILBOX: usize = 4;
 
 /// What the proxy reaches besides its own registers.
-pub struct BehindProxy<'a> {
+pub struct ProxyTargets<'a> {
     /// Units whose registers are in the proxy's address space.
     pub banks: [&'a mut dyn CsrBank; 2],
     /// The general-purpose core, which threads interrupt.
     pub core: &'a mut dyn Interrupts,
 }
 
-impl BehindProxy<'_> {
+impl ProxyTargets<'_> {
     fn read(&self, address: u16) -> Option<u32> {
         self.banks.iter().find_map(|bank| bank.read_csr(address))
     }
@@ -173,7 +173,7 @@ impl Cap {
         }
     }
 
-    fn read(&mut self, address: u32, behind: &BehindProxy<'_>) -> Option<u32> {
+    fn read(&mut self, address: u32, behind: &ProxyTargets<'_>) -> Option<u32> {
         self.uses.reads += 1;
         let address = known(address)?;
         // Write-only registers and the loader's clock, reset and strap
@@ -225,7 +225,7 @@ impl Cap {
         address: u32,
         value: u32,
         fabric: &mut Fabric,
-        behind: &mut BehindProxy<'_>,
+        behind: &mut ProxyTargets<'_>,
     ) {
         self.uses.writes += 1;
         let Some(address) = known(address) else {
@@ -278,7 +278,7 @@ impl Cap {
 }
 
 impl Unit for Cap {
-    type Sideband<'a> = BehindProxy<'a>;
+    type Sideband<'a> = ProxyTargets<'a>;
 
     fn inlet(profile: &Profile) -> Inlet {
         Inlet {
@@ -312,9 +312,9 @@ impl Unit for Cap {
             self.counters.used(PathDirection::Write, busy);
         }
         self.counters.started(command.op, words, now - fabric.now);
-        fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
+        fabric.record_service(slot, Self::FIRST, 0, now, self.free_at);
         if now > fabric.now {
-            self.counters.came(fabric.now);
+            self.counters.count_arrival(fabric.now);
             fabric.events.post(now, Event::Turn(Self::FIRST));
         } else {
             fabric.release(Self::FIRST);
@@ -404,7 +404,7 @@ impl Unit for Cap {
     }
 
     fn turn(&mut self, _: u8, fabric: &mut Fabric) {
-        self.counters.went(fabric.now);
+        self.counters.count_departure(fabric.now);
         fabric.release(Self::FIRST);
     }
 

@@ -194,7 +194,7 @@ impl Dram {
         if fabric.trace.is_open() {
             let target = Self::target(number as u8);
             trace_pins(target, pins, fabric);
-            fabric.serves(slot, target, bank as u8, now, free);
+            fabric.record_service(slot, target, bank as u8, now, free);
             if is_last && fabric.trace.wants(TraceEventKind::Written) {
                 trace_written(slot, fabric);
             }
@@ -540,7 +540,7 @@ impl Unit for Dram {
         self.tags = own.tags.clone();
         let alike = self.channels.len() == own.channels.len() && { self.channels.iter() }
             .zip(&own.channels)
-            .all(|(it, own)| it.is_like(own));
+            .all(|(it, own)| it.is_compatible_with(own));
         if !alike {
             return Err(StateError::OtherChip("DRAM channels"));
         }

@@ -229,7 +229,7 @@ impl Unit for Hash {
     }
 
     fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
-        self.counters.came(fabric.now);
+        self.counters.count_arrival(fabric.now);
         let command = &fabric.flight(slot).command;
         let words = HashWidth::of(command.op).words() as u8 * command.count.clamp(1, 3);
         let at = fabric.now + self.pull_lead;
@@ -257,7 +257,7 @@ impl Unit for Hash {
         self.counters.busy_otherwise += busy;
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
-        fabric.serves(slot, Self::FIRST, 0, start, start + busy);
+        fabric.record_service(slot, Self::FIRST, 0, start, start + busy);
         // The operands' place in the queue is free once they enter the array.
         fabric.events.post(start, Event::Turn(Self::FIRST));
         fabric.push_at(
@@ -272,7 +272,7 @@ impl Unit for Hash {
     }
 
     fn turn(&mut self, _: u8, fabric: &mut Fabric) {
-        self.counters.went(fabric.now);
+        self.counters.count_departure(fabric.now);
         fabric.release(Self::FIRST);
     }
 

@@ -107,7 +107,7 @@ impl Scratch {
                 return self.hold_until(start, fabric);
             }
             take_out(&mut self.pipe, 0);
-            self.counters.went(fabric.now);
+            self.counters.count_departure(fabric.now);
             fabric.release(Self::FIRST);
             self.start_as(slot, fabric);
         }
@@ -138,7 +138,7 @@ impl Scratch {
     }
 
     /// All longwords except those that have been taken off a ring.
-    pub fn words_kept(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn unconsumed_words(&self) -> impl Iterator<Item = u32> + '_ {
         let all = (0..).zip(&self.words);
         all.filter(|(at, _)| !self.rings.has_left(*at))
             .map(|(_, word)| *word)
@@ -354,7 +354,7 @@ impl Unit for Scratch {
                 self.leads.write
             };
             self.pipe.push((slot, false));
-            self.counters.came(now);
+            self.counters.count_arrival(now);
             fabric.pull(slot, words, now + lead);
             return self.advance(fabric);
         }
@@ -362,13 +362,13 @@ impl Unit for Scratch {
         if self.pipe.is_empty() {
             let free = self.free_for(slot, fabric);
             if free <= now {
-                self.counters.pass();
+                self.counters.count_immediate();
                 fabric.release(Self::FIRST);
                 return self.start(slot, fabric);
             }
         }
         self.pipe.push((slot, true));
-        self.counters.came(now);
+        self.counters.count_arrival(now);
         self.advance(fabric);
     }
 

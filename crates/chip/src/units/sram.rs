@@ -425,7 +425,7 @@ impl Unit for Sram {
             return Err(StateError::OtherChip("SRAM channels"));
         }
         for (channel, own) in self.channels.iter_mut().zip(&own.channels) {
-            if !channel.is_like(own) {
+            if !channel.is_compatible_with(own) {
                 return Err(StateError::OtherChip("Q-array entries or FIFOs"));
             }
             channel.memory = own.memory.clone();

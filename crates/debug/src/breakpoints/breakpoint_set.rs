@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::BusCommand;
-use npsim_chip::kernel::trace_event::{Kinds, MemoryName, TraceEvent, TraceEventKind, Writer};
+use npsim_chip::kernel::trace_event::{EventKinds, MemoryName, TraceEvent, TraceEventKind, Writer};
 
 use npsim_image::ProgramPoint;
-use npsim_xscale::{Noted, Pass, Probe};
+use npsim_xscale::{Probe, ProbeEvent, ProbeHit};
 
-use super::{Access, Breakpoint, Edit, What};
+use super::{Access, Breakpoint, BreakpointKind, Edit};
 use crate::access::{Author, reads, writes};
 use crate::core::CoreView;
 use crate::error::DebugError;
@@ -127,8 +127,10 @@ impl BreakpointSet {
     fn sort(&mut self) {
         let enabled = self.points.iter().enumerate().filter(|it| it.1.enabled);
         let code = enabled.flat_map(|(at, point)| match &point.what {
-            What::Code(places) => places.iter().map(|it| (it.0, it.1, at)).collect(),
-            What::Watch { .. } | What::Core(_) | What::CoreWord(_) => Vec::new(),
+            BreakpointKind::Code(places) => places.iter().map(|it| (it.0, it.1, at)).collect(),
+            BreakpointKind::Watch { .. }
+            | BreakpointKind::Core(_)
+            | BreakpointKind::CoreWord(_) => Vec::new(),
         });
         self.code = code.collect();
         self.code.sort_unstable();
@@ -234,7 +236,7 @@ impl BreakpointSet {
             point.enabled
                 && matches!(
                     point.what,
-                    What::Watch {
+                    BreakpointKind::Watch {
                         access: Access::Change,
                         ..
                     }
@@ -246,7 +248,7 @@ impl BreakpointSet {
     fn locations(&self) -> impl Iterator<Item = (usize, Lvalue, Access, Thread)> + '_ {
         let points = self.points.iter().enumerate();
         points.filter_map(|(at, point)| match &point.what {
-            What::Watch {
+            BreakpointKind::Watch {
                 location: Some(location),
                 access,
                 thread,
@@ -376,8 +378,8 @@ impl BreakpointSet {
         for (moment, mark, access, values) in found {
             let at = (moment, mark);
             let authors = self.authors.entry(at).or_default();
-            if !authors.contains(&Author::Hand) {
-                authors.push(Author::Hand);
+            if !authors.contains(&Author::UserRequest) {
+                authors.push(Author::UserRequest);
             }
             if let (Access::Change, Some(values)) = (access, values) {
                 self.changes.insert(at, values);
@@ -392,7 +394,7 @@ impl BreakpointSet {
 }
 
 impl Condition for BreakpointSet {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         let mut kinds = Vec::new();
         if !self.code.is_empty() {
             kinds.push(TraceEventKind::Issued);
@@ -407,7 +409,7 @@ impl Condition for BreakpointSet {
                 }
             }
         }
-        Kinds::of(&kinds)
+        EventKinds::of(&kinds)
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -441,27 +443,29 @@ impl Condition for BreakpointSet {
         let mut probe = Probe::default();
         for point in self.points.iter().filter(|it| it.enabled) {
             match &point.what {
-                What::Core(addresses) => probe.addresses.extend(addresses),
-                What::CoreWord(address) => probe.words.push((*address, view.word(*address))),
-                What::Code(_) | What::Watch { .. } => {}
+                BreakpointKind::Core(addresses) => probe.addresses.extend(addresses),
+                BreakpointKind::CoreWord(address) => {
+                    probe.words.push((*address, view.word(*address)));
+                }
+                BreakpointKind::Code(_) | BreakpointKind::Watch { .. } => {}
             }
         }
         probe.addresses.sort_unstable();
         probe.addresses.dedup();
-        let looks = !probe.addresses.is_empty() || !probe.words.is_empty();
-        looks.then_some(probe)
+        let examines_chip = !probe.addresses.is_empty() || !probe.words.is_empty();
+        examines_chip.then_some(probe)
     }
 
-    fn pass(&mut self, pass: &Pass, candidates: &mut Vec<Candidate>) {
+    fn pass(&mut self, pass: &ProbeHit, candidates: &mut Vec<Candidate>) {
         let moment = TimePoint::of_core(pass.cycle, pass.number);
         for (mark, point) in self.points.iter().enumerate().filter(|it| it.1.enabled) {
             let met = match (&point.what, pass.what) {
-                (What::Core(addresses), Noted::Instruction(address)) => {
+                (BreakpointKind::Core(addresses), ProbeEvent::Instruction(address)) => {
                     addresses.contains(&address)
                 }
                 (
-                    What::CoreWord(word),
-                    Noted::Change {
+                    BreakpointKind::CoreWord(word),
+                    ProbeEvent::Change {
                         address,
                         before,
                         now,
@@ -483,7 +487,7 @@ impl Condition for BreakpointSet {
         }
     }
 
-    fn looks(&self) -> bool {
+    fn examines_chip(&self) -> bool {
         let counting = |it: &(usize, &Breakpoint)| !self.counts || it.1.hits.is_some();
         self.only.is_none() && self.watches().any(|it| counting(&it))
     }
@@ -505,7 +509,7 @@ impl Condition for BreakpointSet {
         let mut changes = std::mem::take(&mut self.changes);
         let mut failures = std::mem::take(&mut self.failures);
         for (mark, point) in self.watches() {
-            let What::Watch {
+            let BreakpointKind::Watch {
                 value,
                 thread,
                 point: looked_up,
@@ -553,12 +557,14 @@ impl Condition for BreakpointSet {
             return false;
         };
         let (thread, looked_up) = match (&point.what, candidate.place) {
-            (What::Watch { thread, point, .. }, _) => (*thread, *point),
-            (What::Code(_), Some(CodePoint { me, context, pc })) => {
+            (BreakpointKind::Watch { thread, point, .. }, _) => (*thread, *point),
+            (BreakpointKind::Code(_), Some(CodePoint { me, context, pc })) => {
                 (Thread { me, context }, ProgramPoint::before(pc))
             }
-            (What::Code(_), None) => return false,
-            (What::Core(_) | What::CoreWord(_), _) => (Thread::CORE, ProgramPoint::before(0)),
+            (BreakpointKind::Code(_), None) => return false,
+            (BreakpointKind::Core(_) | BreakpointKind::CoreWord(_), _) => {
+                (Thread::CORE, ProgramPoint::before(0))
+            }
         };
         let cycle = candidate.moment.cycle;
         let scope = chip.map(|chip| self.scope(chip, cycle, thread, looked_up));

@@ -34,7 +34,7 @@ pub enum Access {
 
 /// What triggers a breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum BreakpointKind {
     /// Instructions that are about to execute: microengine and address.
     Code(Vec<(u8, u16)>),
     /// A value.
@@ -66,7 +66,7 @@ pub struct Breakpoint {
     /// Its description as entered.
     pub title: String,
     /// What triggers it.
-    pub what: What,
+    pub what: BreakpointKind,
     /// File and line of the breakpoint, if it is set on a line: on a line that uses a macro, the
     /// stop is shown with the macro closed.
     pub line: Option<(String, u32)>,
@@ -89,7 +89,7 @@ pub struct Breakpoint {
 impl Breakpoint {
     /// A breakpoint for all contexts, without a condition.
     #[must_use]
-    pub fn new(title: impl Into<String>, what: What) -> Self {
+    pub fn new(title: impl Into<String>, what: BreakpointKind) -> Self {
         Self {
             id: 0,
             title: title.into(),
@@ -107,9 +107,9 @@ impl Breakpoint {
 
     /// What it does not detect although its title may suggest so, as a message for the user.
     #[must_use]
-    pub fn unseen(&self) -> Option<&'static str> {
+    pub fn limitation(&self) -> Option<&'static str> {
         match self.what {
-            What::Watch {
+            BreakpointKind::Watch {
                 access: Access::Read | Access::Any,
                 ..
             } => Some(

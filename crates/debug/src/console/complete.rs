@@ -2,7 +2,7 @@
 
 use npsim_chip::kernel::check::Check;
 
-use super::table::{Completes, commands, find};
+use super::table::{CompletionKind, commands, find};
 use crate::debugger::Debugger;
 use crate::names::live_at;
 
@@ -20,11 +20,13 @@ pub fn completions(debugger: &Debugger, line: &str) -> (usize, Vec<String>) {
         words.remove(0);
     }
     let completes = match words.first() {
-        None => Completes::Command,
-        Some(word) => find(word, debugger.ends()).map_or(Completes::Nothing, |it| it.completes),
+        None => CompletionKind::Command,
+        Some(word) => {
+            find(word, debugger.ends()).map_or(CompletionKind::Nothing, |it| it.completes)
+        }
     };
     let inside = line.rfind('{') > line.rfind('}');
-    let expression = completes == Completes::Expression || words.contains(&"if") || inside;
+    let expression = completes == CompletionKind::Expression || words.contains(&"if") || inside;
     let from = if expression {
         let ends = |c: char| c.is_whitespace() || "()[]{}!~<>=&|^+-*/%?:,".contains(c);
         after(line.rfind(ends))
@@ -33,7 +35,7 @@ pub fn completions(debugger: &Debugger, line: &str) -> (usize, Vec<String>) {
     };
     let begun = &line[from..];
     let all = if expression {
-        of(debugger, Completes::Expression)
+        of(debugger, CompletionKind::Expression)
     } else {
         of(debugger, completes)
     };
@@ -43,22 +45,22 @@ pub fn completions(debugger: &Debugger, line: &str) -> (usize, Vec<String>) {
     (from, found)
 }
 
-fn of(debugger: &Debugger, completes: Completes) -> Vec<String> {
+fn of(debugger: &Debugger, completes: CompletionKind) -> Vec<String> {
     let names = debugger.names();
     let thread = debugger.thread();
     match completes {
-        Completes::Nothing => Vec::new(),
-        Completes::Command => commands(debugger.ends())
+        CompletionKind::Nothing => Vec::new(),
+        CompletionKind::Command => commands(debugger.ends())
             .map(|it| it.name.to_owned())
             .collect(),
-        Completes::Check => Check::ALL.iter().map(|it| it.name().to_owned()).collect(),
-        Completes::Context => {
+        CompletionKind::Check => Check::ALL.iter().map(|it| it.name().to_owned()).collect(),
+        CompletionKind::Context => {
             let threads = debugger.selectable();
             threads.iter().map(ToString::to_string).collect()
         }
-        Completes::Ring => names.rings().iter().map(|it| it.0.clone()).collect(),
-        Completes::File => debugger.files(),
-        Completes::Expression => {
+        CompletionKind::Ring => names.rings().iter().map(|it| it.0.clone()).collect(),
+        CompletionKind::File => debugger.files(),
+        CompletionKind::Expression => {
             let mut all: Vec<String> = [
                 "cycle", "packet", "me", "context", "pc", "scratch", "dram", "lm",
             ]

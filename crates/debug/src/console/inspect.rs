@@ -184,7 +184,7 @@ impl Call<'_, '_> {
         let Some(view) = inspect.microengine(thread.me) else {
             return Vec::new();
         };
-        let each = view.registers_each();
+        let each = view.registers_per_context();
         let files: [(&str, RegisterOfFile, Side); 6] = [
             ("a", |n| Operand::Gpr(Bank::A, n), Side::Both),
             ("b", |n| Operand::Gpr(Bank::B, n), Side::Both),

@@ -10,7 +10,7 @@ mod table;
 pub use complete::completions;
 pub use place::BreakpointText;
 pub use show::{holder_text, source_lines, stop_text, time_text};
-pub use table::{COMMANDS, CommandGroup, Completes, ConsoleCommand, commands};
+pub use table::{COMMANDS, CommandGroup, CompletionKind, ConsoleCommand, commands};
 
 use npsim_chip::kernel::check::Check;
 use npsim_project::quantity::Time;
@@ -300,10 +300,10 @@ impl Call<'_, '_> {
         let number = number.trim().parse().map_err(|_| wrong())?;
         let station: usize = station.trim().parse().map_err(|_| wrong())?;
         let trail = self.debugger.packet(number)?;
-        let Some(at) = trail.stations.get(station) else {
+        let Some(at) = trail.events.get(station) else {
             return Err(DebugError::new(format!(
                 "packet {number} has {} stations, numbered from 0",
-                trail.stations.len()
+                trail.events.len()
             )));
         };
         let mut stop = self.debugger.goto(at.cycle);

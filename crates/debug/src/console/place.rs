@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::breakpoints::{Access, Breakpoint, Hits, What};
+use crate::breakpoints::{Access, Breakpoint, BreakpointKind, Hits};
 use crate::core::CoreView;
 use crate::debugger::Debugger;
 use crate::error::DebugError;
@@ -89,7 +89,7 @@ impl BreakpointText {
         {
             let (addresses, title) = core.addresses(&self.what)?;
             let line = addresses.first().and_then(|it| core.place(*it).line);
-            let mut point = Breakpoint::new(title, What::Core(addresses));
+            let mut point = Breakpoint::new(title, BreakpointKind::Core(addresses));
             // For a function or an address, the instruction matters, not the line.
             let of_line =
                 self.what.ends_with(|c: char| c.is_ascii_digit()) && !self.what.starts_with('*');
@@ -110,7 +110,7 @@ impl BreakpointText {
                 )));
             }
         }
-        let mut point = Breakpoint::new(title, What::Code(places));
+        let mut point = Breakpoint::new(title, BreakpointKind::Code(places));
         point.line = line;
         point.log = say.map(str::parse).transpose()?;
         self.restrict(debugger, &mut point)?;
@@ -121,7 +121,7 @@ impl BreakpointText {
     /// selected.
     fn is_of_core(&self, debugger: &Debugger, core: &CoreView<'_>) -> bool {
         let what = self.what.as_str();
-        debugger.thread().is_core() && !what.contains([':', '#']) || core.knows(what)
+        debugger.thread().is_core() && !what.contains([':', '#']) || core.is_core_location(what)
     }
 
     /// The watchpoint.
@@ -148,7 +148,7 @@ impl BreakpointText {
                 )));
             }
             let title = format!("0x{address:08x}");
-            let mut point = Breakpoint::new(title, What::CoreWord(address));
+            let mut point = Breakpoint::new(title, BreakpointKind::CoreWord(address));
             self.restrict(debugger, &mut point)?;
             return Ok(point);
         }
@@ -165,7 +165,12 @@ impl BreakpointText {
     }
 
     fn restrict(&self, debugger: &Debugger, point: &mut Breakpoint) -> Result<(), DebugError> {
-        if !self.only.is_empty() && matches!(point.what, What::Core(_) | What::CoreWord(_)) {
+        if !self.only.is_empty()
+            && matches!(
+                point.what,
+                BreakpointKind::Core(_) | BreakpointKind::CoreWord(_)
+            )
+        {
             return Err(
                 DebugError::new("this belongs to the core, not to a context")
                     .help("remove `in` and the contexts after it"),

@@ -9,10 +9,10 @@ use npsim_inspect::Inspect;
 
 use super::Sources;
 use super::table::{CommandGroup, ConsoleCommand, commands};
-use crate::breakpoints::{Breakpoint, What};
+use crate::breakpoints::{Breakpoint, BreakpointKind};
 use crate::core::CoreView;
 use crate::debugger::{Debugger, Stop};
-use crate::questions::{BufferView, Deed, Trail, Woken};
+use crate::questions::{AttributedEvent, BufferView, PacketTrail, Wakeup};
 use crate::source::SourceFrame;
 use crate::thread::Thread;
 use crate::view::{self, ContextActivity, StopReason};
@@ -114,7 +114,7 @@ fn header(debugger: &Debugger, thread: Thread) -> String {
         return core_text(&core);
     }
     let frames = debugger.frames(thread);
-    let more = if thread == debugger.thread() && debugger.has_closed() {
+    let more = if thread == debugger.thread() && debugger.has_closed_macros() {
         ", before a macro"
     } else {
         ""
@@ -283,19 +283,19 @@ pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
         text += "(disabled) ";
     }
     text += match (&point.what, &point.log) {
-        (What::Watch { .. } | What::CoreWord(_), _) => "watch ",
+        (BreakpointKind::Watch { .. } | BreakpointKind::CoreWord(_), _) => "watch ",
         (_, Some(_)) => "log ",
         _ => "break ",
     };
     text += &point.title;
-    if let What::Code(places) = &point.what {
+    if let BreakpointKind::Code(places) = &point.what {
         let count = places.len();
         let _ = write!(text, ", {count} place{}", if count == 1 { "" } else { "s" });
     }
-    if let What::Core(_) | What::CoreWord(_) = &point.what {
+    if let BreakpointKind::Core(_) | BreakpointKind::CoreWord(_) = &point.what {
         text += " of the core";
     }
-    if let What::Watch { thread, .. } = &point.what {
+    if let BreakpointKind::Watch { thread, .. } = &point.what {
         let _ = write!(text, " of {thread}");
     }
     if !point.threads.is_empty() {
@@ -311,13 +311,13 @@ pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
     if let Some(log) = &point.log {
         let _ = write!(text, ", say {log}");
     }
-    if let Some(unseen) = point.unseen() {
-        let _ = write!(text, "; {unseen}");
+    if let Some(limitation) = point.limitation() {
+        let _ = write!(text, "; {limitation}");
     }
     text
 }
 
-pub(super) fn woken_text(debugger: &Debugger, thread: Thread, woken: &Woken) -> Vec<String> {
+pub(super) fn woken_text(debugger: &Debugger, thread: Thread, woken: &Wakeup) -> Vec<String> {
     let slept = woken.at - woken.since;
     let mut lines = vec![format!(
         "{thread} wakes in cycle {} after {slept} cycles",
@@ -336,7 +336,7 @@ pub(super) fn woken_text(debugger: &Debugger, thread: Thread, woken: &Woken) -> 
     lines
 }
 
-pub(super) fn deed_text(debugger: &Debugger, deed: &Deed) -> String {
+pub(super) fn deed_text(debugger: &Debugger, deed: &AttributedEvent) -> String {
     let by = deed
         .place
         .map(|place| format!(" by {}", debugger.place_text(place)));
@@ -350,9 +350,9 @@ pub(super) fn deed_text(debugger: &Debugger, deed: &Deed) -> String {
     )
 }
 
-pub(super) fn trail_text(debugger: &Debugger, trail: &Trail) -> Vec<String> {
+pub(super) fn trail_text(debugger: &Debugger, trail: &PacketTrail) -> Vec<String> {
     let mut lines = vec![format!("packet {}", trail.packet)];
-    for (number, station) in trail.stations.iter().enumerate() {
+    for (number, station) in trail.events.iter().enumerate() {
         let by = station
             .place
             .map(|place| format!(", {}", debugger.place_text(place)));

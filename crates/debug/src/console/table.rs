@@ -2,7 +2,7 @@
 
 /// What the argument of a command can be completed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completes {
+pub enum CompletionKind {
     /// Nothing is completed.
     Nothing,
     /// Live names, memories, rings.
@@ -35,7 +35,7 @@ pub struct ConsoleCommand {
     /// The group under which it is listed.
     pub group: CommandGroup,
     /// How its argument is completed.
-    pub completes: Completes,
+    pub completes: CompletionKind,
     /// The operation that it invokes.
     pub(super) verb: Verb,
 }
@@ -144,7 +144,7 @@ macro_rules! commands {
             help: $help,
             example: $example,
             group: CommandGroup::$group,
-            completes: Completes::$completes,
+            completes: CompletionKind::$completes,
             verb: Verb::$verb,
         },)+)+];
     };

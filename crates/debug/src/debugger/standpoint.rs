@@ -57,7 +57,7 @@ impl Debugger {
             rank: rank.unwrap_or(0),
             ..TimePoint::before(cycle)
         };
-        let stop = self.go(moment, place);
+        let stop = self.goto_place(moment, place);
         self.look.level = self.look.level.min(standpoint.level);
         stop
     }

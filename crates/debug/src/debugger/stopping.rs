@@ -3,8 +3,8 @@
 use npsim_chip::kernel::check::Check;
 use npsim_image::ProgramPoint;
 
-use super::{Debugger, WordsOfLine};
-use crate::breakpoints::{Access, Breakpoint, Template, What};
+use super::{Debugger, LineWords};
+use crate::breakpoints::{Access, Breakpoint, BreakpointKind, Template};
 use crate::error::DebugError;
 use crate::expression::Expression;
 use crate::source::{self, SourceLine};
@@ -27,11 +27,11 @@ impl Debugger {
         let texts = point.log.iter().flat_map(Template::expressions);
         let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
         let places: Vec<_> = match &point.what {
-            What::Code(places) => { places.iter() }
+            BreakpointKind::Code(places) => { places.iter() }
                 .map(|&(me, pc)| (me, ProgramPoint::before(pc)))
                 .collect(),
-            What::Watch { thread, point, .. } => vec![(thread.me, *point)],
-            What::Core(_) | What::CoreWord(_) => {
+            BreakpointKind::Watch { thread, point, .. } => vec![(thread.me, *point)],
+            BreakpointKind::Core(_) | BreakpointKind::CoreWord(_) => {
                 if !expressions.is_empty() {
                     return Err(DebugError::new(
                         "a breakpoint of the core can have neither a condition nor values to say",
@@ -53,12 +53,12 @@ impl Debugger {
                 first?;
             }
         }
-        if let (What::Code(places), Some(condition)) = (&point.what, &point.condition) {
+        if let (BreakpointKind::Code(places), Some(condition)) = (&point.what, &point.condition) {
             // Where a name of the condition is not live, the condition can never be evaluated.
             let can =
                 |it: &&(u8, u16)| check(condition, (it.0, ProgramPoint::before(it.1))).is_ok();
             let places = places.iter().filter(can).copied().collect();
-            point.what = What::Code(places);
+            point.what = BreakpointKind::Code(places);
         }
         Ok(self.stops.add(point))
     }
@@ -84,7 +84,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Returns an error if no program has such a file, or none has words at or after the line.
-    pub fn line(&self, file: &str, line: u32) -> Result<WordsOfLine, DebugError> {
+    pub fn line(&self, file: &str, line: u32) -> Result<LineWords, DebugError> {
         let mut known = false;
         let mut best: Option<(u32, String)> = None;
         let programs = || {
@@ -124,7 +124,12 @@ impl Debugger {
     /// # Errors
     /// Returns an error if the expression does not name anything here, or if it is not a longword
     /// of a memory although accesses are to be watched.
-    pub fn watch(&self, text: &str, access: Access, thread: Thread) -> Result<What, DebugError> {
+    pub fn watch(
+        &self,
+        text: &str,
+        access: Access,
+        thread: Thread,
+    ) -> Result<BreakpointKind, DebugError> {
         let value: Expression = text.parse()?;
         let scope = self.scope(thread);
         let location = match access {
@@ -143,7 +148,7 @@ impl Debugger {
                 }
             },
         };
-        Ok(What::Watch {
+        Ok(BreakpointKind::Watch {
             value: value.bound(&scope)?,
             location,
             access,

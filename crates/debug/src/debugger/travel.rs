@@ -6,12 +6,12 @@ use npsim_chip::core::ContextPhase;
 use npsim_session::simulation::Ending;
 
 use super::{CompletedStep, Debugger, MOST_COMPLETED_STEPS, Selection, Stop, StopCause, image_of};
-use crate::breakpoints::{Breakpoint, BreakpointSet, Edit, What};
+use crate::breakpoints::{Breakpoint, BreakpointKind, BreakpointSet, Edit};
 use crate::core;
 use crate::core_step::CoreLines;
 use crate::error::DebugError;
 use crate::search::{Candidate, CodePoint, Condition, Direction, STEP, SearchResult};
-use crate::source::{self, SourceFrame, Stand};
+use crate::source::{self, SourceFrame, StepPosition};
 use crate::step::{BackwardStep, ForwardStep, PipelineTurns, Step, StepOrStop};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
@@ -19,11 +19,11 @@ use crate::timeline::TimePoint;
 impl Debugger {
     /// Goes to a cycle.
     pub fn goto(&mut self, cycle: Cycle) -> Stop {
-        self.go(TimePoint::before(cycle), None)
+        self.goto_place(TimePoint::before(cycle), None)
     }
 
     /// Goes to a point in time at which a context is at an instruction.
-    pub fn go(&mut self, moment: TimePoint, place: Option<CodePoint>) -> Stop {
+    pub fn goto_place(&mut self, moment: TimePoint, place: Option<CodePoint>) -> Stop {
         if !self.approach(moment.cycle) {
             self.select_place(None);
             return self.stopped(StopCause::Interrupted);
@@ -94,14 +94,14 @@ impl Debugger {
     /// # Errors
     /// Returns an error if the context does not reach any; the position is
     /// unchanged.
-    pub fn come_to(
+    pub fn run_to_words(
         &mut self,
         words: Vec<(u8, u16)>,
         thread: Thread,
         direction: Direction,
     ) -> Result<Stop, DebugError> {
         let start = self.current_selection();
-        let mut point = Breakpoint::new("", What::Code(words));
+        let mut point = Breakpoint::new("", BreakpointKind::Code(words));
         point.threads.push(thread);
         let names = self.names.clone();
         let kept = std::mem::replace(&mut self.stops, BreakpointSet::new(names));
@@ -224,7 +224,7 @@ impl Debugger {
             }
             Step::Any => return self.step_to_pipeline_turn(thread.me, None, Direction::Forward),
         };
-        let before = Stand::of(image, pc, level);
+        let before = StepPosition::of(image, pc, level);
         let found = self.seek(&mut ahead, Direction::Forward);
         let mut stop = self.arrived(&found, Direction::Forward);
         if stop.reason == StopCause::Step && step != Step::Instruction {
@@ -235,11 +235,11 @@ impl Debugger {
     }
 
     /// Closes the macros that a step over lines has not entered.
-    fn close(&mut self, before: &Stand, level: usize) {
+    fn close(&mut self, before: &StepPosition, level: usize) {
         let thread = self.look.thread;
         let pc = self.pc(thread);
         if let Some(image) = self.image(thread.me) {
-            let now = Stand::of(image, pc, level);
+            let now = StepPosition::of(image, pc, level);
             self.look.level = level.min(before.common(&now));
         }
     }
@@ -247,7 +247,7 @@ impl Debugger {
     /// Steps backwards: to the last point at which a forward step of this kind could have begun.
     ///
     /// `look.level` is the number of open macro uses around the instruction: a line at that level,
-    /// with everything expanded inside it, is one step ([`Stand`]). [`BackwardStep`] of `step.rs` finds
+    /// with everything expanded inside it, is one step ([`StepPosition`]). [`BackwardStep`] of `step.rs` finds
     /// the beginnings of earlier steps at a level.
     ///
     /// | step | beginnings that count | level afterwards |
@@ -301,7 +301,7 @@ impl Debugger {
             }
             Step::Any => return self.step_to_pipeline_turn(thread.me, None, Direction::Back),
         };
-        let before = Stand::of(image_of(&self.timeline, thread), pc, level);
+        let before = StepPosition::of(image_of(&self.timeline, thread), pc, level);
         let found = self.seek(&mut behind, Direction::Back);
         let stop = self.arrived(&found, Direction::Back);
         if stop.reason != StopCause::Step {

@@ -3,14 +3,14 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::CommandId;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 use npsim_inspect::Inspect;
 use npsim_isa::CommandOp;
 use npsim_observe::names;
 
 use crate::debugger::Debugger;
 use crate::names::{NamedRegister, Ring, live_at};
-use crate::questions::Deed;
+use crate::questions::AttributedEvent;
 use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::timeline::TimePoint;
 
@@ -19,7 +19,7 @@ const HANDLE: u32 = 0x00ff_ffff;
 
 /// A holder of a buffer's handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
+pub struct HandleHolder {
     /// A description of the holder.
     pub what: String,
     /// The context, if the handle is in a register.
@@ -34,9 +34,9 @@ pub struct BufferView {
     /// The buffer's number, if the handle is that of a packet buffer.
     pub number: Option<usize>,
     /// The present holders of the handle.
-    pub held: Vec<Holding>,
+    pub held: Vec<HandleHolder>,
     /// The last commands that carried the handle, latest first.
-    pub carried: Vec<Deed>,
+    pub carried: Vec<AttributedEvent>,
 }
 
 /// Commands that carry a handle to or from a ring or queue.
@@ -46,8 +46,8 @@ struct Carries {
 }
 
 impl Condition for Carries {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Done])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Done])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -118,7 +118,7 @@ impl Debugger {
             let op = carries.seen.iter().rev().find(|it| it.0 == hit.moment);
             let what = op.map_or_else(String::new, |it| names::operation(it.1));
             carries.seen.clear();
-            carried.push(Deed {
+            carried.push(AttributedEvent {
                 cycle: hit.moment.cycle,
                 moment: hit.moment,
                 place: hit.place,
@@ -135,11 +135,11 @@ impl Debugger {
         }
     }
 
-    fn held(&self, handle: u32) -> Vec<Holding> {
+    fn held(&self, handle: u32) -> Vec<HandleHolder> {
         let inspect = Inspect::new(self.chip());
         let is = |word: &u32| word & HANDLE == handle;
         let mut held = Vec::new();
-        let mut add = |what: String, place| held.push(Holding { what, place });
+        let mut add = |what: String, place| held.push(HandleHolder { what, place });
         for ring in inspect.rings() {
             if let Some(at) = ring.words.iter().position(&is) {
                 let name = self.names().ring_text(Ring::Scratch(ring.number));

@@ -6,10 +6,10 @@ mod packet;
 mod wake;
 mod who;
 
-pub use buffer::{BufferView, Holding};
-pub use packet::{Station, Trail};
-pub use wake::Woken;
-pub use who::Deed;
+pub use buffer::{BufferView, HandleHolder};
+pub use packet::{PacketEvent, PacketTrail};
+pub use wake::Wakeup;
+pub use who::AttributedEvent;
 
 use npsim_chip::kernel::trace_event::Cause;
 use npsim_inspect::Inspect;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
-use npsim_chip::kernel::trace_event::{Kinds, RbufStep, TbufStep, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, RbufStep, TbufStep, TraceEvent, TraceEventKind};
 use npsim_isa::Unit;
 use npsim_observe::names;
 
@@ -21,7 +21,7 @@ const PATIENCE: u64 = 1000;
 
 /// An event of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Station {
+pub struct PacketEvent {
     /// The cycle.
     pub cycle: Cycle,
     /// A description of the event.
@@ -32,11 +32,11 @@ pub struct Station {
 
 /// The stations of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trail {
+pub struct PacketTrail {
     /// The frame's number.
     pub packet: u64,
     /// The stations, in order.
-    pub stations: Vec<Station>,
+    pub events: Vec<PacketEvent>,
     /// Whether it has left or was lost. Otherwise neither was observed before `until`.
     pub over: bool,
     /// The cycle up to which it was followed.
@@ -48,7 +48,7 @@ type CommandIssuer = (u8, u8, Option<Unit>);
 
 struct PacketFollower {
     packet: u64,
-    stations: Vec<Station>,
+    events: Vec<PacketEvent>,
     /// The current instructions of contexts.
     at: BTreeMap<Thread, u16>,
     /// The last command of each context that each unit handled.
@@ -70,7 +70,7 @@ impl PacketFollower {
 
     fn station(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<CommandIssuer>) {
         let place = by.map(|by| self.place(by));
-        self.stations.push(Station {
+        self.events.push(PacketEvent {
             cycle,
             what: what.into(),
             place,
@@ -87,8 +87,8 @@ impl PacketFollower {
 }
 
 impl Condition for PacketFollower {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[
             TraceEventKind::Issued,
             TraceEventKind::Context,
             TraceEventKind::Served,
@@ -195,7 +195,7 @@ fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<CommandIssuer>) 
         RbufStep::Filled { bytes, .. } => {
             (format!("{bytes} bytes in RBUF element {element}"), None)
         }
-        RbufStep::Handed { me, context } => (
+        RbufStep::HandedOver { me, context } => (
             format!("RBUF element {element} handed over"),
             Some((me, context, None)),
         ),
@@ -214,8 +214,8 @@ fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<CommandIssuer>) 
 struct PacketArrives(u64);
 
 impl Condition for PacketArrives {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Arrives])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Arrives])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -234,7 +234,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Returns an error if no such frame arrives.
-    pub fn packet(&mut self, packet: u64) -> Result<Trail, DebugError> {
+    pub fn packet(&mut self, packet: u64) -> Result<PacketTrail, DebugError> {
         let start = self.timeline().moment();
         let trail = self.follow(packet);
         self.timeline_mut().goto_point(start);
@@ -247,7 +247,7 @@ impl Debugger {
     /// The arrival of a packet is known once the run has been there (`Timeline::frame`), so a later
     /// one is searched for first. A packet that never leaves is followed for 1 ms ([`PATIENCE`]),
     /// or to the end of what has already been run if that is later.
-    fn follow(&mut self, packet: u64) -> Result<Trail, DebugError> {
+    fn follow(&mut self, packet: u64) -> Result<PacketTrail, DebugError> {
         if self.timeline().frame(packet).is_none() {
             let recorded_to = self.timeline().recorded_to();
             self.timeline_mut().goto(recorded_to);
@@ -273,7 +273,7 @@ impl Debugger {
         let threads = self.threads();
         let mut follow = PacketFollower {
             packet,
-            stations: Vec::new(),
+            events: Vec::new(),
             at: threads.iter().map(|it| (it.thread, it.pc)).collect(),
             commands: BTreeMap::new(),
         };
@@ -283,18 +283,18 @@ impl Debugger {
         let found = self.find(&mut follow, Direction::Forward, limit);
         let over = matches!(found, SearchResult::Hit(_));
         if !over {
-            return Ok(Trail {
+            return Ok(PacketTrail {
                 packet,
-                stations: follow.stations,
+                events: follow.events,
                 over,
                 until: self.timeline().moment().cycle,
             });
         }
         let until = self.timeline().moment().cycle;
-        follow.stations.retain(|it| it.cycle < until);
-        Ok(Trail {
+        follow.events.retain(|it| it.cycle < until);
+        Ok(PacketTrail {
             packet,
-            stations: follow.stations,
+            events: follow.events,
             over,
             until,
         })

@@ -2,7 +2,9 @@
 
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
-use npsim_chip::kernel::trace_event::{Cause, ContextState, Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{
+    Cause, ContextState, EventKinds, TraceEvent, TraceEventKind,
+};
 
 use crate::debugger::{Debugger, Stop};
 use crate::error::DebugError;
@@ -12,7 +14,7 @@ use crate::timeline::TimePoint;
 
 /// What woke a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Woken {
+pub struct Wakeup {
     /// The cycle at which it went to sleep.
     pub since: Cycle,
     /// The cycle at which it could go on.
@@ -27,8 +29,8 @@ struct Wakes {
 }
 
 impl Condition for Wakes {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Context, TraceEventKind::Signal])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Context, TraceEventKind::Signal])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -62,7 +64,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Returns an error if the context does not sleep.
-    pub fn wake(&mut self, thread: Thread) -> Result<(Option<Woken>, Stop), DebugError> {
+    pub fn wake(&mut self, thread: Thread) -> Result<(Option<Wakeup>, Stop), DebugError> {
         self.select(thread)?;
         let view = self.chip().microengines()[usize::from(thread.me)].context(thread.context);
         if view.phase != ContextPhase::Sleeping {
@@ -79,7 +81,7 @@ impl Debugger {
             SearchResult::Hit(hits) => {
                 let at = hits[0].moment.cycle - 1;
                 wakes.signals.retain(|it| it.0 >= from && it.0 <= at);
-                Some(Woken {
+                Some(Wakeup {
                     since: view.since,
                     at,
                     signals: wakes.signals,

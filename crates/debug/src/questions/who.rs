@@ -4,7 +4,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::TransferKind;
-use npsim_chip::kernel::trace_event::{Cause, Kinds, TraceEvent, TraceEventKind, Writer};
+use npsim_chip::kernel::trace_event::{Cause, EventKinds, TraceEvent, TraceEventKind, Writer};
 use npsim_image::{Image, TransferDirection as Side};
 use npsim_inspect::Inspect;
 use npsim_isa::{CONTEXTS, Operand, OperandRole};
@@ -23,7 +23,7 @@ use crate::timeline::TimePoint;
 
 /// An event, and the context that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct AttributedEvent {
     /// The cycle of the event.
     pub cycle: Cycle,
     /// The point to go to: before the instruction, or after the action of a unit.
@@ -37,7 +37,7 @@ pub struct Deed {
 }
 
 /// An observed event.
-struct SeenDeed {
+struct ObservedEvent {
     what: String,
     /// Whether an instruction of the microengine caused it. Otherwise the chip did: all its events
     /// of a cycle share a stop after the cycle.
@@ -65,7 +65,7 @@ struct Deeds {
     /// The names of the core's tasks.
     tasks: Vec<&'static str>,
     /// The observed events; a candidate's mark is an index into this list.
-    seen: Vec<SeenDeed>,
+    seen: Vec<ObservedEvent>,
 }
 
 impl Deeds {
@@ -115,7 +115,7 @@ impl Deeds {
         indexed: bool,
         candidates: &mut Vec<Candidate>,
     ) {
-        let seen = SeenDeed {
+        let seen = ObservedEvent {
             what: "instruction".to_owned(),
             instruction: true,
             indexed,
@@ -137,7 +137,7 @@ impl Deeds {
             rank: u8::MAX,
             instruction: None,
         };
-        let seen = SeenDeed {
+        let seen = ObservedEvent {
             what,
             instruction: false,
             indexed: false,
@@ -148,7 +148,7 @@ impl Deeds {
     fn push(
         &mut self,
         moment: TimePoint,
-        seen: SeenDeed,
+        seen: ObservedEvent,
         place: Option<CodePoint>,
         candidates: &mut Vec<Candidate>,
     ) {
@@ -162,12 +162,14 @@ impl Deeds {
 }
 
 impl Condition for Deeds {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         match self.location {
-            Lvalue::Signal(_) => Kinds::of(&[TraceEventKind::Signal]),
-            Lvalue::Word(Memory::Local, _) => Kinds::of(&[TraceEventKind::LocalMemory]),
-            Lvalue::Word(..) => Kinds::of(&[TraceEventKind::Written]),
-            Lvalue::Register(..) => Kinds::of(&[TraceEventKind::Issued, TraceEventKind::Pushed]),
+            Lvalue::Signal(_) => EventKinds::of(&[TraceEventKind::Signal]),
+            Lvalue::Word(Memory::Local, _) => EventKinds::of(&[TraceEventKind::LocalMemory]),
+            Lvalue::Word(..) => EventKinds::of(&[TraceEventKind::Written]),
+            Lvalue::Register(..) => {
+                EventKinds::of(&[TraceEventKind::Issued, TraceEventKind::Pushed])
+            }
         }
     }
 
@@ -313,7 +315,7 @@ impl Debugger {
     pub fn author_text(&self, author: Author) -> String {
         let what = match author {
             Author::Chip(by) => writer_text(by, &self.tasks()),
-            Author::Hand => hand_text(),
+            Author::UserRequest => hand_text(),
         };
         match author.place() {
             Some(place) => format!("{what} by {}", self.place_text(place)),
@@ -334,7 +336,7 @@ impl Debugger {
         text: &str,
         thread: Thread,
         most: usize,
-    ) -> Result<Vec<Deed>, DebugError> {
+    ) -> Result<Vec<AttributedEvent>, DebugError> {
         let expression: Expression = text.parse()?;
         let scope = self.scope(thread);
         let location = expression.location(&scope)?;
@@ -379,7 +381,7 @@ impl Debugger {
             };
             for (nth, hit) in hits.iter().rev().enumerate() {
                 let seen = &deeds.seen[hit.mark];
-                found.push(Deed {
+                found.push(AttributedEvent {
                     cycle: moment.cycle,
                     moment: if seen.instruction {
                         moment
@@ -411,8 +413,8 @@ impl Debugger {
     }
 }
 
-fn manual_deed(edit: &Edit) -> Deed {
-    Deed {
+fn manual_deed(edit: &Edit) -> AttributedEvent {
+    AttributedEvent {
         cycle: edit.cycle,
         moment: TimePoint::before(edit.cycle),
         place: None,

@@ -38,7 +38,7 @@ fn core_steps_are_reversible() {
     // Not from a record, but by the run itself.
     let mut other = at_core(&system);
     let last = made.last().unwrap().0;
-    other.go(last, None);
+    other.goto_place(last, None);
     for expected in made.iter().rev().skip(1) {
         let stop = other.step(Step::Instruction, Direction::Back);
         assert_eq!(stop.reason, StopCause::Step);
@@ -153,7 +153,7 @@ fn core_line_steps_pass_over_calls() {
     // By the run itself, and not from a record.
     let moment = debugger.timeline().moment();
     let mut other = at_core(&system);
-    other.go(moment, None);
+    other.goto_place(moment, None);
     other.select(Thread::CORE).unwrap();
     for expected in made.iter().rev().skip(1) {
         other.step(Step::Line, Direction::Back);

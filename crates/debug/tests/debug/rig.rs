@@ -172,7 +172,7 @@ impl Run {
     }
 
     pub fn state(&self) -> State {
-        (self.simulation.save().unwrap(), self.links.standing())
+        (self.simulation.save().unwrap(), self.links.state())
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Cause, Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{Cause, EventKinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_debug::{Debugger, StopCause, Thread};
-use npsim_inspect::{Inspect, SignalOrigin, Why};
+use npsim_inspect::{ContextStatus, Inspect, SignalOrigin};
 
 use crate::rig::{System, commands, error_text, root, written};
 
@@ -78,14 +78,14 @@ fn interrupted_wake_reports_the_cycle_reached() {
     let mut debugger = system.debugger();
     debugger.goto(30_000);
     commands(&mut debugger, "set scratch[0x80] = 1\ngoto 1000");
-    debugger.ask(|_| true);
+    debugger.poll_interrupt(|_| true);
     let said = commands(&mut debugger, "wake 0.2").remove(0);
     let cycle = debugger.cycle();
     assert!(cycle <= 30_000, "{cycle}");
     let expected =
         format!("interrupted: nothing wakes 0.2 before cycle {cycle}; what follows is not known");
     assert_eq!(said, expected);
-    debugger.ask(|_| false);
+    debugger.poll_interrupt(|_| false);
     let (woken, _) = debugger.wake("0.2".parse().unwrap()).unwrap();
     assert!(woken.unwrap().at >= 30_000);
 }
@@ -97,18 +97,18 @@ fn interrupted_who_reports_the_range_searched() {
     debugger.goto(100);
     commands(&mut debugger, "set scratch[0x80] = 7");
     debugger.goto(90_000);
-    debugger.ask(|_| true);
+    debugger.poll_interrupt(|_| true);
     let said = error_text(&mut debugger, "who scratch[0x80] 1");
     let from: Cycle = { said.split("from cycle ").nth(1) }
         .and_then(|it| it.split_whitespace().next()?.parse().ok())
         .unwrap();
     assert!((101..90_000).contains(&from), "{said}");
-    debugger.ask(|_| false);
+    debugger.poll_interrupt(|_| false);
     let writer = debugger.who("scratch[0x80]", debugger.thread(), 1).unwrap();
     assert_eq!(writer[0].cycle, 100);
     // A manual change after that cycle is known, whatever else is not.
     commands(&mut debugger, "set scratch[0x80] = 8");
-    debugger.ask(|_| true);
+    debugger.poll_interrupt(|_| true);
     let writer = debugger.who("scratch[0x80]", debugger.thread(), 2).unwrap();
     let said: Vec<_> = writer.iter().map(|it| (it.cycle, it.value)).collect();
     assert_eq!(said, [(90_000, Some(8))]);
@@ -118,13 +118,13 @@ fn interrupted_who_reports_the_range_searched() {
 fn interrupted_packet_search_claims_no_absence() {
     let system = System::wire8();
     let mut debugger = system.debugger();
-    debugger.ask(|_| true);
+    debugger.poll_interrupt(|_| true);
     let said = error_text(&mut debugger, "packet 200");
     assert!(
         said.contains("interrupted: no packet 200 comes before cycle "),
         "{said}"
     );
-    debugger.ask(|_| false);
+    debugger.poll_interrupt(|_| false);
     assert_eq!(commands(&mut debugger, "packet 200")[0], "packet 200");
     let said = error_text(&mut debugger, "packet 100000");
     assert!(said.contains("no packet 100000 comes"), "{said}");
@@ -292,8 +292,8 @@ struct Seen {
 impl Sampler for Seen {}
 
 impl Observer for Seen {
-    fn wants(&self) -> Kinds {
-        Kinds::ALL
+    fn wants(&self) -> EventKinds {
+        EventKinds::ALL
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
@@ -331,7 +331,7 @@ fn packet_inside_has_no_events_after_its_last_station() {
     let until: Cycle = until.unwrap_or_else(|| panic!("{said}")).parse().unwrap();
     let trail = debugger.packet(3).unwrap();
     assert_eq!((trail.over, trail.until), (false, until));
-    let station = trail.stations.last().unwrap();
+    let station = trail.events.last().unwrap();
     assert!(station.what.ends_with("freed"), "{station:?}");
     debugger.goto(until);
     let seen = debugger.timeline().replay(0, |_| Seen {
@@ -355,7 +355,8 @@ fn contexts_wake_by_the_cause_that_why_names() {
             for thread in threads.iter().map(|it| it.thread).step_by(3) {
                 debugger.goto(cycle);
                 let inspect = Inspect::new(debugger.chip());
-                let Some(Why::Asleep(asleep)) = inspect.why(thread.me, thread.context) else {
+                let Some(ContextStatus::Asleep(asleep)) = inspect.why(thread.me, thread.context)
+                else {
                     panic!("{thread} sleeps at {cycle}");
                 };
                 let issuer = |slot| {
@@ -371,7 +372,7 @@ fn contexts_wake_by_the_cause_that_why_names() {
                                     *it,
                                     match it {
                                         SignalOrigin::Command(slot)
-                                        | SignalOrigin::Perhaps(slot) => issuer(*slot),
+                                        | SignalOrigin::PossibleCommand(slot) => issuer(*slot),
                                         _ => None,
                                     },
                                 )
@@ -400,7 +401,7 @@ fn contexts_wake_by_the_cause_that_why_names() {
                         SignalOrigin::OnTheWay { due, .. } | SignalOrigin::Timer { due } => {
                             due == at
                         }
-                        SignalOrigin::Command(_) | SignalOrigin::Perhaps(_) => {
+                        SignalOrigin::Command(_) | SignalOrigin::PossibleCommand(_) => {
                             cause.place() == *issuer || *cause == Cause::Mpacket
                         }
                         SignalOrigin::Frame { .. } => {
@@ -413,7 +414,7 @@ fn contexts_wake_by_the_cause_that_why_names() {
                     assert!(named, "{}", said());
                     counts[match sources[0].0 {
                         SignalOrigin::OnTheWay { .. } | SignalOrigin::Timer { .. } => 1,
-                        SignalOrigin::Command(_) | SignalOrigin::Perhaps(_) => 2,
+                        SignalOrigin::Command(_) | SignalOrigin::PossibleCommand(_) => 2,
                         SignalOrigin::Frame { .. } => 3,
                         SignalOrigin::Sender(_) => 4,
                     }] += 1;
@@ -503,7 +504,7 @@ fn ready_contexts_run_after_those_that_why_names() {
                 debugger.goto(cycle);
                 let why = Inspect::new(debugger.chip()).why(me, context);
                 match why.unwrap() {
-                    Why::Ready {
+                    ContextStatus::Ready {
                         executing, before, ..
                     } => {
                         if let Some(other) = executing {
@@ -522,7 +523,7 @@ fn ready_contexts_run_after_those_that_why_names() {
                         assert!(all, "{me}.{context} at {cycle}: {before:?}, {ran:?}");
                         behind += before.len();
                     }
-                    Why::Executing {
+                    ContextStatus::Executing {
                         held: Some((since, _)),
                         ..
                     } => {

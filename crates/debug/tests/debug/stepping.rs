@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use npsim_chip::Cycle;
-use npsim_debug::breakpoints::{Access, Breakpoint, What};
+use npsim_debug::breakpoints::{Access, Breakpoint, BreakpointKind};
 use npsim_debug::console::completions;
 use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
@@ -90,7 +90,7 @@ fn without_memory(system: &System, step: Step, steps: usize) {
     }
     let mut other = system.debugger();
     other.select(thread).unwrap();
-    other.go(debugger.timeline().moment(), None);
+    other.goto_place(debugger.timeline().moment(), None);
     let mut back = vec![other.timeline().moment()];
     while back.len() < there.len() {
         assert_eq!(other.step(step, Direction::Back).reason, StopCause::Step);
@@ -129,7 +129,7 @@ fn line_step_passes_over_macros() {
     }
     assert!(depths.iter().all(|it| *it == 1), "{depths:?}");
     // Into a macro and out of it.
-    while !debugger.has_closed() {
+    while !debugger.has_closed_macros() {
         debugger.step(Step::Line, Direction::Forward);
     }
     let before = debugger.timeline().moment();
@@ -152,7 +152,10 @@ fn breakpoints_stop_in_both_directions() {
     let me = system.programs[0].me;
     let pc = (system.programs[0].image.words.len() / 2) as u16;
     debugger
-        .add(Breakpoint::new("half", What::Code(vec![(me, pc)])))
+        .add(Breakpoint::new(
+            "half",
+            BreakpointKind::Code(vec![(me, pc)]),
+        ))
         .unwrap();
     let mut there = Vec::new();
     for _ in 0..12 {
@@ -299,13 +302,13 @@ fn packet_trail_runs_from_arrival_to_departure() {
     let mut debugger = system.debugger();
     let thread = debugger.thread();
     let what = debugger.watch("dram[0]", Access::Any, thread).unwrap();
-    assert!(matches!(what, What::Watch { .. }));
+    assert!(matches!(what, BreakpointKind::Watch { .. }));
     let wrong = debugger.watch("a0", Access::Read, thread).unwrap_err();
     assert!(wrong.to_string().contains("`a0` is not one"), "{wrong}");
     // A packet's first block is written when it leaves RBUF.
     let trail = debugger.packet(0).unwrap();
     assert!(trail.over, "{trail:?}");
-    let texts: Vec<_> = trail.stations.iter().map(|it| it.what.as_str()).collect();
+    let texts: Vec<_> = trail.events.iter().map(|it| it.what.as_str()).collect();
     assert!(
         texts[0].starts_with("begins to arrive at port"),
         "{texts:?}"
@@ -314,8 +317,8 @@ fn packet_trail_runs_from_arrival_to_departure() {
         texts.last().unwrap().starts_with("has left by port"),
         "{texts:?}"
     );
-    assert!(trail.stations.is_sorted_by_key(|it| it.cycle));
-    assert!(trail.stations.iter().any(|it| it.place.is_some()));
+    assert!(trail.events.is_sorted_by_key(|it| it.cycle));
+    assert!(trail.events.iter().any(|it| it.place.is_some()));
     assert_eq!(debugger.cycle(), 0, "asking goes nowhere");
 }
 
@@ -597,7 +600,7 @@ fn every_command_has_help_with_an_example() {
 fn a_search_can_be_interrupted() {
     let system = System::forward();
     let mut debugger = system.debugger();
-    debugger.ask(|cycle| cycle >= 60_000);
+    debugger.poll_interrupt(|cycle| cycle >= 60_000);
     assert_eq!(
         debugger.run(Direction::Forward).reason,
         StopCause::Interrupted

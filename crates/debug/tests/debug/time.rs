@@ -3,7 +3,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_debug::BudgetTooSmall;
 use npsim_debug::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
@@ -23,8 +23,8 @@ struct At {
 }
 
 impl Condition for At {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Issued])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Issued])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
@@ -69,7 +69,7 @@ struct Changes {
 }
 
 impl Condition for Changes {
-    fn looks(&self) -> bool {
+    fn examines_chip(&self) -> bool {
         true
     }
 
@@ -263,8 +263,8 @@ fn change_alters_the_future_and_not_the_past() {
 struct Turns(Vec<(Cycle, TraceEvent)>);
 
 impl Observer for Turns {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Context])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Context])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

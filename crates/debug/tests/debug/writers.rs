@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, MemoryName, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, MemoryName, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_debug::access::Author;
 use npsim_debug::{Debugger, Direction, StopCause};
@@ -18,8 +18,8 @@ struct Recorded(BTreeSet<(MemoryName, u32)>);
 impl Sampler for Recorded {}
 
 impl Observer for Recorded {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Written])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Written])
     }
 
     fn see(&mut self, _: Cycle, event: &TraceEvent) {
@@ -199,7 +199,7 @@ fn manual_changes_are_attributed_and_watched() {
             panic!("{watch}: the change is not met");
         };
         assert_eq!(debugger.cycle(), 5000);
-        assert_eq!(hits[0].by, [Author::Hand]);
+        assert_eq!(hits[0].by, [Author::UserRequest]);
         assert_eq!(hits[0].change, (watch == "watch").then_some((0, 7)));
         let number = hits[0].number;
         debugger.remove(number).unwrap();

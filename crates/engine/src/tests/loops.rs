@@ -5,7 +5,7 @@ use npsim_isa::{AluOp, Condition, Instruction, ShfOp, Shift};
 use super::{Bench, HALT, NONE, a, alu, b, immed, k};
 use npsim_chip::Cycle;
 use npsim_chip::core::Core;
-use npsim_chip::kernel::trace_event::Kinds;
+use npsim_chip::kernel::trace_event::EventKinds;
 
 /// The first word of the loop.
 const FIRST: u16 = 3;
@@ -53,7 +53,7 @@ fn program_with(rounds: u16, last: Instruction, back: Instruction) -> [Instructi
 fn run(program: &[Instruction], observed: bool, until: Cycle, step: Cycle) -> Bench {
     let mut bench = Bench::new(program);
     if !observed {
-        bench.fabric.watch(Kinds::NONE);
+        bench.fabric.watch(EventKinds::NONE);
     }
     bench.start(1);
     let mut at = 0;

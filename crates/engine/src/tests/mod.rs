@@ -22,7 +22,7 @@ use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric};
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::units::Units;
 use npsim_profile::Profile;
 
@@ -137,7 +137,7 @@ impl Bench {
         // Address operand of the memory commands.
         (0..CONTEXTS).for_each(|context| mes[0].write_register(a(15), context, 8));
         let mut fabric = Fabric::new(profile, Units::inlets);
-        fabric.watch(Kinds::ALL);
+        fabric.watch(EventKinds::ALL);
         Self {
             fabric,
             mes,

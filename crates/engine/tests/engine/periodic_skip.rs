@@ -13,7 +13,7 @@ use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::fault_injection::{Lateness, Perturbations, Stall};
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 use npsim_engine::ENGINE;
 use npsim_inspect::stats::Stats;
 use npsim_profile::Profile;
@@ -286,7 +286,7 @@ fn chip(programs: &[Vec<Piece>], disturbances: Perturbations) -> Chip {
 /// The events that an observer receives, in order.
 #[derive(Default)]
 struct EventDigest {
-    kinds: Kinds,
+    kinds: EventKinds,
     digest: DefaultHasher,
     /// The events of instructions, each by itself and in any order.
     issued: u64,
@@ -294,7 +294,7 @@ struct EventDigest {
 }
 
 impl Observer for EventDigest {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.kinds
     }
 
@@ -372,7 +372,7 @@ impl Course {
 
 /// The counts at each of the cycles, with the events that an observer has received until then and,
 /// at a horizon, the whole state; and the number of skipped cycles.
-fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<String>, Cycle) {
+fn states(whole: &Chip, course: &Course, kinds: EventKinds, skips: bool) -> (Vec<String>, Cycle) {
     let mut told = EventDigest {
         kinds,
         ..EventDigest::default()
@@ -403,7 +403,7 @@ fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<Stri
         let mut end = window.map_or(until, |_| now);
         let how = loop {
             end = window.map_or(end, |window| {
-                (end + window).max(chip.take_silence()).min(until)
+                (end + window).max(chip.take_quiet_until()).min(until)
             });
             let how = loop {
                 let breath = chip.next_event().saturating_add(course.breath);
@@ -517,9 +517,9 @@ proptest! {
         course in course(),
         disturbances in disturbances(),
         kinds in prop_oneof![
-            4 => Just(Kinds::NONE),
-            1 => Just(Kinds::ALL),
-            1 => Just(Kinds::of(&[TraceEventKind::Issued, TraceEventKind::Context, TraceEventKind::Signal])),
+            4 => Just(EventKinds::NONE),
+            1 => Just(EventKinds::ALL),
+            1 => Just(EventKinds::of(&[TraceEventKind::Issued, TraceEventKind::Context, TraceEventKind::Signal])),
         ],
     ) {
         let whole = chip(&programs, disturbances);
@@ -564,7 +564,7 @@ fn stall_across_short_runs_gives_the_same_events() {
         window: Some(9508),
         ..Course::to(LAST)
     };
-    let kinds = Kinds::of(&[
+    let kinds = EventKinds::of(&[
         TraceEventKind::Issued,
         TraceEventKind::Context,
         TraceEventKind::Signal,
@@ -603,9 +603,9 @@ fn time_is_skipped_around_pauses_saves_and_frames() {
         breath: 50_000,
         window: None,
     };
-    let (seen, cycles) = states(&whole, &course, Kinds::NONE, true);
+    let (seen, cycles) = states(&whole, &course, EventKinds::NONE, true);
     assert!(cycles > 2_000_000, "{cycles}");
-    assert_eq!(seen, states(&whole, &course, Kinds::NONE, false).0);
+    assert_eq!(seen, states(&whole, &course, EventKinds::NONE, false).0);
 }
 
 /// Runs that are shorter than a search for recurring time.
@@ -621,9 +621,9 @@ fn period_search_continues_across_short_runs() {
             breath: Cycle::MAX,
             window: Some(window),
         };
-        let (seen, cycles) = states(&whole, &course, Kinds::NONE, true);
+        let (seen, cycles) = states(&whole, &course, EventKinds::NONE, true);
         assert!(cycles > 2_000_000, "{window}: {cycles}");
-        let simulated = states(&whole, &course, Kinds::NONE, false);
+        let simulated = states(&whole, &course, EventKinds::NONE, false);
         assert_eq!((seen, 0), simulated, "{window}");
     }
 }
@@ -632,7 +632,7 @@ fn period_search_continues_across_short_runs() {
 fn polling_is_skipped_and_reading_the_clock_is_not() {
     let skipped = |pieces: &[Piece]| {
         let chip = chip(&[pieces.to_vec()], Perturbations::default());
-        states(&chip, &Course::to(4_000_000), Kinds::NONE, true).1
+        states(&chip, &Course::to(4_000_000), EventKinds::NONE, true).1
     };
     let most = 3_000_000;
     assert!(skipped(&[Piece::Read("scratch", 9)]) > most);

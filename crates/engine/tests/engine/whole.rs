@@ -13,7 +13,7 @@ use npsim_engine::ENGINE;
 use npsim_image::Image;
 use npsim_inspect::liveness::explain_deadlock;
 use npsim_inspect::stats::Stats;
-use npsim_inspect::{Inspect, SignalOrigin, Why};
+use npsim_inspect::{ContextStatus, Inspect, SignalOrigin};
 use npsim_isa::{
     Bank, Command, CommandOp, Completion, Condition, CtxArb, ImmedShift, Instruction, Operand,
     TransferRegister, csr, encode,
@@ -364,7 +364,7 @@ fn signal_sent_after_a_fault_is_not_in_flight() {
     let mut reads = vec![Instruction::Nop; 100];
     reads.extend(reads_missing_memory());
     let sources = |chip: &Chip| {
-        let Some(Why::Asleep(asleep)) = Inspect::new(chip).why(2, 0) else {
+        let Some(ContextStatus::Asleep(asleep)) = Inspect::new(chip).why(2, 0) else {
             panic!("context 0 of microengine 2 waits");
         };
         assert_eq!(asleep.at, 1);

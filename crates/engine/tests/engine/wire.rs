@@ -44,7 +44,7 @@ impl PortIo for Links {
         self.answer = self.answer.into_iter().chain(answer).min();
     }
 
-    fn latest(&self) -> Cycle {
+    fn answer_deadline(&self) -> Cycle {
         self.answer.unwrap_or(Cycle::MAX)
     }
 

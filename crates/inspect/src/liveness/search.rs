@@ -16,7 +16,7 @@ pub enum Outlook {
     /// will not happen.
     AtRest,
     /// The run could continue.
-    GoesOn,
+    MayContinue,
 }
 
 /// An instruction that raises a signal for a context, and a context that may reach the instruction.
@@ -232,7 +232,7 @@ impl<'a> Search<'a> {
 
     /// The signals that an instruction may raise for contexts other than the one that executes it.
     fn raise(&self, me: u8, context: u8, at: u16) -> Option<Raise> {
-        let goes_on = self.outlook == Outlook::GoesOn;
+        let goes_on = self.outlook == Outlook::MayContinue;
         let issuer = Issuer {
             profile: self.chip.profile(),
             me,
@@ -244,7 +244,7 @@ impl<'a> Search<'a> {
     }
 
     /// The places at which contexts raise some signals for contexts of a microengine.
-    pub fn places_that_raise(&self, to: u8, contexts: &[u8], signals: u16) -> Vec<String> {
+    pub fn raising_places(&self, to: u8, contexts: &[u8], signals: u16) -> Vec<String> {
         let mut places = Vec::new();
         for (me, program) in (0..).zip(&self.programs) {
             let raises = |at: &u16| {

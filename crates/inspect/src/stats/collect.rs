@@ -23,7 +23,7 @@ impl Stats {
     #[must_use]
     pub fn collect(chip: &Chip) -> Self {
         let profile = &chip.fabric().profile;
-        let (cycles, mhz) = (chip.counted_to(), profile.me_mhz());
+        let (cycles, mhz) = (chip.counts_complete_until(), profile.me_mhz());
         let rows: Vec<_> = chip.units().counters().collect();
         let targets: Vec<_> = rows.iter().map(|row| row.0).collect();
         let microengines = chip.microengines().iter().enumerate();
@@ -251,7 +251,7 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
 /// executed although its cycle is beyond the run's last: it counts in place of one of the slots
 /// lost with it. If there is a fault, nothing in its cycle counts.
 fn counts(chip: &Chip, core: &dyn Core) -> MeStats {
-    let now = chip.counted_to();
+    let now = chip.counts_complete_until();
     let mut counts = core.stats_at(now);
     let rests = chip.fabric().events.is_empty() && chip.fault().is_none();
     if rests && counts.aborted > 0 {

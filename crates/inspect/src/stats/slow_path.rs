@@ -6,7 +6,7 @@ use npsim_chip::gpp::Memories;
 
 /// The counts of the core and the data that its tasks expose.
 pub(super) fn gpp(chip: &Chip) -> GppStats {
-    let (gpp, now) = (&chip.gpp(), chip.counted_to());
+    let (gpp, now) = (&chip.gpp(), chip.counts_complete_until());
     let memories = Memories {
         scratch: &chip.units().scratch,
         sram: &chip.units().sram,
@@ -46,7 +46,7 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
 
 /// The devices attached to SRAM channels.
 pub(super) fn devices(chip: &Chip) -> Devices {
-    let cycles = chip.counted_to();
+    let cycles = chip.counts_complete_until();
     let devices = chip.units().sram.devices();
     let stats = devices.map(|device| {
         let own = device.attachment();

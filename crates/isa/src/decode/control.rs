@@ -50,13 +50,17 @@ fn split(
     (b, b_field): (Operand, raw::Field),
 ) -> Result<(Operand, u8), DecodeError> {
     match (a, b) {
-        (Operand::Constant(_), Operand::Constant(_)) => {
-            word.fail(a_field.mask() | b_field.mask(), DecodeReason::Disagree)
-        }
+        (Operand::Constant(_), Operand::Constant(_)) => word.fail(
+            a_field.mask() | b_field.mask(),
+            DecodeReason::InconsistentFields,
+        ),
         (Operand::Constant(value), source) | (source, Operand::Constant(value)) => {
             Ok((source, value))
         }
-        _ => word.fail(a_field.mask() | b_field.mask(), DecodeReason::Disagree),
+        _ => word.fail(
+            a_field.mask() | b_field.mask(),
+            DecodeReason::InconsistentFields,
+        ),
     }
 }
 
@@ -130,12 +134,12 @@ pub(super) fn local_csr(word: RawWord) -> Result<Instruction, DecodeError> {
     let src = match (a, b) {
         (Operand::Constant(first), Operand::Constant(second)) if first != second => {
             let bits = local_csr::A.mask() | local_csr::B.mask();
-            return word.fail(bits, DecodeReason::Disagree);
+            return word.fail(bits, DecodeReason::InconsistentFields);
         }
         (Operand::Constant(_), source) | (source, Operand::Constant(_)) => source,
         _ => {
             let bits = local_csr::A.mask() | local_csr::B.mask();
-            return word.fail(bits, DecodeReason::Disagree);
+            return word.fail(bits, DecodeReason::InconsistentFields);
         }
     };
     Ok(Instruction::LocalCsrWrite { csr, src })

@@ -135,7 +135,7 @@ fn cam_target(
         (false, false) => None,
         (true, false) => Some(CamLmTarget { pointer: 0, block }),
         (false, true) => Some(CamLmTarget { pointer: 1, block }),
-        (true, true) => return word.fail(field.mask(), DecodeReason::Disagree),
+        (true, true) => return word.fail(field.mask(), DecodeReason::InconsistentFields),
     })
 }
 

@@ -4,7 +4,7 @@ use npsim_net::order::Counter;
 use serde::{Deserialize, Deserializer};
 
 use super::network::{
-    DropsPer, FlowNames, LossShare, SampleInterval, Settles, Utilisation, Variation,
+    DropsPer, FlowNames, LossShare, SampleInterval, SettlingQuantity, Utilisation, Variation,
 };
 use super::{
     ByteFilter, CountedCode, CounterGrowth, CounterRatio, Delay, DelayStamp, LossPlace, Measure,
@@ -340,12 +340,12 @@ impl Keys {
         }
     }
 
-    fn settles(&mut self) -> Result<Settles, String> {
+    fn settles(&mut self) -> Result<SettlingQuantity, String> {
         Ok(match self.word().as_deref() {
-            Some("goodput") => Settles::Goodput(self.flow_names()),
-            Some("window") => Settles::Window(self.flow_names()),
-            Some("queue") => Settles::Queue(self.link()?),
-            Some("utilisation") => Settles::Utilisation(self.link()?),
+            Some("goodput") => SettlingQuantity::Goodput(self.flow_names()),
+            Some("window") => SettlingQuantity::Window(self.flow_names()),
+            Some("queue") => SettlingQuantity::Queue(self.link()?),
+            Some("utilisation") => SettlingQuantity::Utilisation(self.link()?),
             _ => return Err(one_of(&["goodput", "queue", "utilisation", "window"])),
         })
     }

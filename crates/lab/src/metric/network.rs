@@ -96,7 +96,7 @@ pub enum Variation {
 
 /// The quantity that settles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settles {
+pub enum SettlingQuantity {
     /// The goodput of each of these flows.
     Goodput(FlowNames),
     /// The congestion window of each of these flows.
@@ -107,7 +107,7 @@ pub enum Settles {
     Utilisation(String),
 }
 
-impl Settles {
+impl SettlingQuantity {
     /// The name in studies.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -132,7 +132,7 @@ impl Metric {
             | Measure::Completion { flows, .. }
             | Measure::LossShare(LossShare::Flows(flows))
             | Measure::Settling {
-                of: Settles::Goodput(flows) | Settles::Window(flows),
+                of: SettlingQuantity::Goodput(flows) | SettlingQuantity::Window(flows),
                 ..
             }
             | Measure::Window(SenderState { flows, .. })
@@ -150,7 +150,7 @@ impl Metric {
             | Measure::LossShare(LossShare::Link(link))
             | Measure::Utilisation(Utilisation::Link(link))
             | Measure::Settling {
-                of: Settles::Queue(link) | Settles::Utilisation(link),
+                of: SettlingQuantity::Queue(link) | SettlingQuantity::Utilisation(link),
                 ..
             } => Some(link),
             _ => None,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::counters::growth;
 use crate::metric::{
-    CounterGrowth, DropsPer, LossShare, Measure, Metric, SenderState, Settles, Statistic,
+    CounterGrowth, DropsPer, LossShare, Measure, Metric, SenderState, SettlingQuantity, Statistic,
     Utilisation, Variation,
 };
 
@@ -53,10 +53,10 @@ impl Sampled {
         match measure {
             Measure::Cov { .. } => Self::Reached,
             Measure::Settling { of, .. } => match of {
-                Settles::Goodput(_) => Self::Delivered,
-                Settles::Window(_) => Self::Window,
-                Settles::Queue(_) => Self::Waited,
-                Settles::Utilisation(_) => Self::Busy,
+                SettlingQuantity::Goodput(_) => Self::Delivered,
+                SettlingQuantity::Window(_) => Self::Window,
+                SettlingQuantity::Queue(_) => Self::Waited,
+                SettlingQuantity::Utilisation(_) => Self::Busy,
             },
             Measure::RoundTrip(_) => Self::RoundTrip,
             _ => Self::Window,
@@ -162,7 +162,7 @@ pub(super) fn value(
         Measure::Settling { of, within, .. } => {
             let (samples, every) = sampled()?;
             let series = match of {
-                Settles::Window(_) => samples.series.clone(),
+                SettlingQuantity::Window(_) => samples.series.clone(),
                 _ => samples.growth(),
             };
             let steps = settling(&series, *within)?;

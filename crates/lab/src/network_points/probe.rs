@@ -112,7 +112,7 @@ impl<'a> Probe<'a> {
     /// Takes measurements at a time that this or another probe requested. Longest queues are
     /// those since the previous look.
     pub fn look(&mut self, file: &NetworkFile, network: &Network, counters: &NetworkCounters) {
-        let simulation = network.outside();
+        let simulation = network.packet_simulation();
         let now = simulation.now();
         if now < self.window.start || self.values.is_some() {
             return;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_asm::spelling::closest;
-use npsim_profile::{Foundation, ParameterValue, Profile};
+use npsim_profile::{ParameterValue, Profile, ProvenanceKind};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::{Overrides, Project, Setting};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::rounding::close;
 use crate::study::{ModelChoice, SettingValue, SubjectKind};
 
 /// The share by which knobs are moved.
-pub const SHARE: f64 = 0.2;
+pub const RELATIVE_CHANGE: f64 = 0.2;
 
 /// Parameters that are not varied: they define what the chip is rather than how fast it is, and
 /// with other values the systems of a study would not fit on it.
@@ -51,13 +51,13 @@ const FOLLOWERS: &[(&str, &[&str])] = &[
 
 /// A change of a knob.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Move {
+pub enum KnobChange {
     /// Multiplies a number by this factor, changing it by at least one.
-    Times(f64),
+    Scale(f64),
     /// Sets a constant to one of its alternative values.
-    To(SettingValue),
+    Set(SettingValue),
     /// Leaves the knob unchanged.
-    Not,
+    Unchanged,
 }
 
 /// A constant or parameter that can be varied.
@@ -84,22 +84,28 @@ enum KnobTarget {
 impl Knob {
     /// The moves to try one at a time.
     #[must_use]
-    pub fn moves(&self) -> Vec<Move> {
+    pub fn moves(&self) -> Vec<KnobChange> {
         match &self.of {
-            KnobTarget::Constant(chosen) if !chosen.instead.is_empty() => {
-                chosen.instead.iter().cloned().map(Move::To).collect()
-            }
-            _ => vec![Move::Times(1.0 - SHARE), Move::Times(1.0 + SHARE)],
+            KnobTarget::Constant(chosen) if !chosen.instead.is_empty() => chosen
+                .instead
+                .iter()
+                .cloned()
+                .map(KnobChange::Set)
+                .collect(),
+            _ => vec![
+                KnobChange::Scale(1.0 - RELATIVE_CHANGE),
+                KnobChange::Scale(1.0 + RELATIVE_CHANGE),
+            ],
         }
     }
 
     /// Describes a move: `-20 %`, `32`.
     #[must_use]
-    pub fn moved(&self, to: &Move) -> String {
+    pub fn moved(&self, to: &KnobChange) -> String {
         match to {
-            Move::Times(times) => format!("{:+.0} %", (times - 1.0) * 100.0),
-            Move::To(value) => value.text(),
-            Move::Not => "as it is".into(),
+            KnobChange::Scale(times) => format!("{:+.0} %", (times - 1.0) * 100.0),
+            KnobChange::Set(value) => value.text(),
+            KnobChange::Unchanged => "as it is".into(),
         }
     }
 
@@ -183,7 +189,7 @@ impl Knobs {
     pub(super) fn settings(
         &self,
         sweep: &str,
-        moves: &[(&Knob, &Move)],
+        moves: &[(&Knob, &KnobChange)],
     ) -> Result<Vec<Setting>, String> {
         let Some(project) = self.projects.get(sweep) else {
             return Ok(Vec::new());
@@ -225,10 +231,11 @@ fn of_constant(chosen: &ModelChoice) -> Knob {
 
 /// The knobs of a chip's parameters, except those already `seen`.
 fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
-    let loose = |of: Foundation| matches!(of, Foundation::Assumed | Foundation::Calibrated);
+    let loose =
+        |of: ProvenanceKind| matches!(of, ProvenanceKind::Assumed | ProvenanceKind::Calibrated);
     let is_positive = |value: ParameterValue| value.number().is_some_and(|number| number > 0);
     let parameters = profile.parameters().filter(|p| {
-        loose(p.foundation) && is_positive(p.value) && !SHAPE.contains(&(p.group, p.name))
+        loose(p.provenance_kind) && is_positive(p.value) && !SHAPE.contains(&(p.group, p.name))
     });
     let mut knobs = Vec::new();
     for p in parameters {
@@ -239,7 +246,7 @@ fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
                 name,
                 what: p.meaning.to_owned(),
                 value: format!("{} {}", p.value, p.unit),
-                kind: p.foundation.name(),
+                kind: p.provenance_kind.name(),
                 of: KnobTarget::Parameter {
                     chip: profile.name().to_owned(),
                     key,
@@ -251,24 +258,29 @@ fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
 }
 
 /// The new value of a constant, if it changes.
-fn constant(chosen: &ModelChoice, to: &Move) -> Option<String> {
+fn constant(chosen: &ModelChoice, to: &KnobChange) -> Option<String> {
     match (to, &chosen.value) {
-        (Move::Times(times), Some(SettingValue::Integer(value))) => {
+        (KnobChange::Scale(times), Some(SettingValue::Integer(value))) => {
             let value = u64::try_from(*value).ok()?;
             Some(scaled(value, *times).to_string()).filter(|_| !is_unchanged(*times))
         }
-        (Move::To(value), _) => Some(value.text()),
+        (KnobChange::Set(value), _) => Some(value.text()),
         _ => None,
     }
 }
 
-fn move_parameter(profile: &Profile, key: &str, to: &Move, numbers: &mut BTreeMap<String, u64>) {
+fn move_parameter(
+    profile: &Profile,
+    key: &str,
+    to: &KnobChange,
+    numbers: &mut BTreeMap<String, u64>,
+) {
     let find = |key: &str| {
         let mut all = profile.parameters();
         let found = all.find(|p| key.split_once('.') == Some((p.group, p.name)))?;
-        Some((found.value.number()?, found.foundation))
+        Some((found.value.number()?, found.provenance_kind))
     };
-    let (Move::Times(times), Some((before, _))) = (to, find(key)) else {
+    let (KnobChange::Scale(times), Some((before, _))) = (to, find(key)) else {
         return;
     };
     if is_unchanged(*times) {
@@ -278,7 +290,7 @@ fn move_parameter(profile: &Profile, key: &str, to: &Move, numbers: &mut BTreeMa
     numbers.insert(key.to_owned(), after);
     let followers = FOLLOWERS.iter().find(|(leader, _)| *leader == key);
     for follower in followers.into_iter().flat_map(|(_, all)| *all) {
-        if let Some((value, Foundation::Derived)) = find(follower) {
+        if let Some((value, ProvenanceKind::Derived)) = find(follower) {
             let value = (value + after).saturating_sub(before);
             numbers.insert((*follower).to_owned(), value);
         }
@@ -324,9 +336,9 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
 mod tests {
     use std::collections::BTreeMap;
 
-    use npsim_profile::{Foundation, Profile};
+    use npsim_profile::{Profile, ProvenanceKind};
 
-    use super::{FOLLOWERS, Move, SHAPE, move_parameter, scaled};
+    use super::{FOLLOWERS, KnobChange, SHAPE, move_parameter, scaled};
 
     #[test]
     fn derived_parameters_follow_their_leader() {
@@ -339,11 +351,11 @@ mod tests {
             };
             for (leader, followers) in FOLLOWERS {
                 let mut numbers = BTreeMap::new();
-                move_parameter(&profile, leader, &Move::Times(0.8), &mut numbers);
+                move_parameter(&profile, leader, &KnobChange::Scale(0.8), &mut numbers);
                 let number = |key: &str| find(key).value.number().unwrap();
                 let less = number(leader) - numbers[*leader];
                 for follower in *followers {
-                    let derived = find(follower).foundation == Foundation::Derived;
+                    let derived = find(follower).provenance_kind == ProvenanceKind::Derived;
                     // If all latencies were recalled rather than derived, nothing is computed.
                     assert!(derived || chip != "ixp2400", "{follower}");
                     let moved = numbers.get(*follower).map(|to| number(follower) - to);

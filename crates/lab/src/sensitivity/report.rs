@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_whole;
+use npsim_project::whole_file::write_atomically;
 use npsim_report::chart::tornado::{Bar, Tornado};
 use serde::Serialize;
 
 use crate::class::RowClass;
 use crate::evaluate::is_figure;
 use crate::format::{line, shown, shown_figure};
-use crate::sensitivity::knobs::{Knob, Move};
+use crate::sensitivity::knobs::{Knob, KnobChange};
 use crate::study::Study;
 use crate::verdict::{Comparison, FigureValue, Verdict};
 
@@ -97,7 +97,7 @@ impl RowRange {
 
     /// Whether it is reproduced under all variations.
     #[must_use]
-    pub fn survives(&self) -> bool {
+    pub fn is_robust(&self) -> bool {
         self.verdict.is_hit() && self.turned_by.is_empty() && self.turned_together == 0
     }
 
@@ -152,7 +152,7 @@ impl SensitivityReport {
     }
 
     /// Adds the rows evaluated with one knob moved.
-    pub(super) fn alone(&mut self, knob: &Knob, to: &Move, rows: &[Comparison]) {
+    pub(super) fn alone(&mut self, knob: &Knob, to: &KnobChange, rows: &[Comparison]) {
         let by = format!("{} {}", knob.name, knob.moved(to));
         for (range, row) in self.rows.iter_mut().zip(rows) {
             if row.verdict != range.verdict {
@@ -198,7 +198,7 @@ impl SensitivityReport {
     pub fn summary(&self) -> String {
         let rows = self.counted().count();
         let hits = self.counted().filter(|row| row.verdict.is_hit()).count();
-        let surviving = self.counted().filter(|row| row.survives()).count();
+        let surviving = self.counted().filter(|row| row.is_robust()).count();
         let alone = self
             .counted()
             .filter(|row| row.verdict.is_hit() && row.turned_by.is_empty())
@@ -378,7 +378,8 @@ impl SensitivityReport {
     pub fn write(&self, folder: &Path) -> Result<PathBuf, Problem> {
         let put = |name: &str, text: &str| {
             let path = folder.join(name);
-            write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
+            write_atomically(&path, text.as_bytes())
+                .map_err(|error| Problem::io("write", &path, &error))
         };
         let json =
             serde_json::to_string_pretty(self).map_err(|error| Problem::new(error.to_string()))?;
@@ -391,7 +392,7 @@ impl SensitivityReport {
 
     /// The distinct faults that stopped runs.
     #[must_use]
-    pub fn kinds_of_faults(&self) -> BTreeSet<&str> {
+    pub fn distinct_faults(&self) -> BTreeSet<&str> {
         self.faults.iter().map(String::as_str).collect()
     }
 }

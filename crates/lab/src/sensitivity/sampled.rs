@@ -1,10 +1,10 @@
 //! Samples with all knobs moved together; they are the same on every machine.
 
-use crate::sensitivity::knobs::{Knob, Move, SHARE};
+use crate::sensitivity::knobs::{Knob, KnobChange, RELATIVE_CHANGE};
 
 /// Draws a sample of all knobs: a number anywhere within its share, a constant unchanged
 /// or at one of its alternative values.
-pub(super) fn draw(knobs: &[Knob], sample: u64) -> Vec<(usize, Move)> {
+pub(super) fn draw(knobs: &[Knob], sample: u64) -> Vec<(usize, KnobChange)> {
     let mut state = sample.wrapping_add(1).wrapping_mul(0xd1b5_4a32_d192_ed03);
     let drawn = |(at, knob): (usize, &Knob)| {
         let word = next(&mut state);
@@ -12,11 +12,11 @@ pub(super) fn draw(knobs: &[Knob], sample: u64) -> Vec<(usize, Move)> {
             [] => {
                 // Steps of a thousandth are fine enough, and reproducible.
                 let part = (word % 2001) as f64 / 1000.0 - 1.0;
-                Move::Times(1.0 + SHARE * part)
+                KnobChange::Scale(1.0 + RELATIVE_CHANGE * part)
             }
             values => match values.get((word % (values.len() as u64 + 1)) as usize) {
-                Some(value) => Move::To(value.clone()),
-                None => Move::Not,
+                Some(value) => KnobChange::Set(value.clone()),
+                None => KnobChange::Unchanged,
             },
         };
         (at, to)

@@ -39,7 +39,7 @@ pub struct ModelChoice {
 
 /// A constant in `results.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ChosenShown<'a> {
+pub struct ChosenConstant<'a> {
     /// The name.
     pub name: &'a str,
     /// A description.
@@ -55,10 +55,10 @@ pub struct ChosenShown<'a> {
 impl ModelChoice {
     /// Prepares it for the results.
     #[must_use]
-    pub fn shown(&self) -> ChosenShown<'_> {
+    pub fn shown(&self) -> ChosenConstant<'_> {
         let value = self.value.as_ref().map(SettingValue::text);
         let unit = Some(&self.unit).filter(|unit| !unit.is_empty());
-        ChosenShown {
+        ChosenConstant {
             name: &self.name,
             what: &self.what,
             value: [value.as_ref(), unit]

@@ -288,7 +288,7 @@ struct Stopper<'a> {
 }
 
 impl Progress for Stopper<'_> {
-    fn begins(&self, _: usize, _: Cycle, _: usize) {}
+    fn starting(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
     fn finished(&self, _: &Point, _: &PointOutcome) {
         if self.after.fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -306,7 +306,7 @@ struct Sum {
 }
 
 impl Progress for Sum {
-    fn begins(&self, _: usize, cycles: Cycle, _: usize) {
+    fn starting(&self, _: usize, cycles: Cycle, _: usize) {
         self.ahead.store(cycles, Ordering::Relaxed);
     }
     fn advanced(&self, cycles: Cycle) {

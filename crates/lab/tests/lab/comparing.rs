@@ -291,7 +291,7 @@ fn changed_chip_profile_is_detected() {
     );
     let (study, results, _) = bench.judged(&another);
     assert!(
-        profiles::is_one(&profiles::used(&study, &results)),
+        profiles::is_single_profile(&profiles::used(&study, &results)),
         "one for each chip"
     );
 }

@@ -68,7 +68,12 @@ fn replicated_network_runs_differ() {
     let results = bench.run(STUDY, 2);
     for point in values(&results, "queue").chunks(4) {
         let estimate = Estimate::of(point);
-        assert!(estimate.half.is_some_and(|half| half > 0.0), "{point:?}");
+        assert!(
+            estimate
+                .half_width
+                .is_some_and(|half_width| half_width > 0.0),
+            "{point:?}"
+        );
         for (at, value) in point.iter().enumerate() {
             let same = |other: &f64| other.to_bits() == value.to_bits();
             assert!(!point[..at].iter().any(same), "{point:?}");
@@ -211,7 +216,7 @@ fn single_runs_are_reported_with_the_known_spread() {
     let results = bench(&network()).run(&one, 2);
     let runs = values(&results, "queue");
     let of_ten = Estimate::of(&runs[..4]);
-    let share = of_ten.half.expect("an interval") / of_ten.mean * 100.0;
+    let share = of_ten.half_width.expect("an interval") / of_ten.mean * 100.0;
     let expected = format!(
         "1 of 2 points are run once, without an interval: where the study runs points several times, \
          95 % intervals reach from the mean at most {share:.1} % of `queue`"

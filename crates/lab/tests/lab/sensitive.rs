@@ -8,7 +8,7 @@ use npsim_lab::campaign::Campaign;
 use npsim_lab::places::SearchPath;
 use npsim_lab::points::points;
 use npsim_lab::sensitivity::report::SensitivityReport;
-use npsim_lab::sensitivity::{Question, SensitivityPlan};
+use npsim_lab::sensitivity::{SensitivityOptions, SensitivityPlan};
 use npsim_lab::studies;
 use npsim_lab::study::{SettingValue, Study, SubjectKind};
 use npsim_project::{Overrides, Project, Setting};
@@ -82,7 +82,7 @@ fn run_sensitivity(only: &[&str], samples: usize) -> (usize, SensitivityReport) 
         jobs: 2,
         observe: &[],
     };
-    let question = Question {
+    let question = SensitivityOptions {
         ids: Vec::new(),
         only: only.iter().map(|&name| name.to_owned()).collect(),
         samples,
@@ -121,13 +121,13 @@ fn sensitivity_report_shows_what_drives_a_row() {
     let [follows, latency, read_back] = report.rows.as_slice() else {
         panic!("{:?}", report.rows);
     };
-    assert!(follows.survives(), "{follows:?}");
+    assert!(follows.is_robust(), "{follows:?}");
     let [low, high] = latency.alone.as_ref().expect("a number");
     assert_eq!(low.by, "ixp2400 sram.read -20 %");
     assert_eq!(high.by, "ixp2400 sram.read +20 %");
     assert!(low.value < 3.7 && high.value > 3.8, "{latency:?}");
     assert_eq!(latency.turned_by.len(), 2, "{latency:?}");
-    assert!(!latency.survives());
+    assert!(!latency.is_robust());
     let [least, most] = latency.together.expect("samples");
     assert!(least < most && least >= low.value && most <= high.value);
     assert!(read_back.alone.is_some(), "it is in the files");
@@ -155,7 +155,7 @@ fn unknown_parameter_names_are_refused() {
         jobs: 1,
         observe: &[],
     };
-    let question = |only: &[&str]| Question {
+    let question = |only: &[&str]| SensitivityOptions {
         ids: Vec::new(),
         only: only.iter().map(|&name| name.to_owned()).collect(),
         samples: 0,

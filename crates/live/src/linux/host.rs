@@ -9,7 +9,7 @@ use super::Interface;
 use super::control::ControlSocket;
 use super::wait::wait;
 use crate::clock::HostTime;
-use crate::live_run::{Handover, Host};
+use crate::live_run::{Host, WriteOutcome};
 use crate::port_option::InterfaceName;
 
 /// A Linux host.
@@ -55,7 +55,7 @@ impl Host for LinuxHost {
         interface.read().map_err(|error| vanished(&name, &error))
     }
 
-    fn write(&mut self, port: usize, frame: &[u8]) -> Result<Handover, Problem> {
+    fn write(&mut self, port: usize, frame: &[u8]) -> Result<WriteOutcome, Problem> {
         let interface = &self.interfaces[port];
         let written = interface.write(frame);
         written.map_err(|error| vanished(interface.name(), &error))

@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use npsim_project::problem::Problem;
 
-use crate::live_run::Handover;
+use crate::live_run::WriteOutcome;
 use crate::offload::VlanTag;
 use crate::port_option::{InterfaceKind, InterfaceName};
 use namespace::NamespaceId;
@@ -129,7 +129,7 @@ impl Interface {
     pub(crate) fn has_frames(&self) -> bool {
         match &self.device {
             Device::Tap(_) => false,
-            Device::Socket(socket) => socket.has_cut(),
+            Device::Socket(socket) => socket.has_pending_segments(),
         }
     }
 
@@ -142,16 +142,16 @@ impl Interface {
     ///
     /// # Errors
     /// As for [`Self::read`].
-    pub fn write(&self, frame: &[u8]) -> io::Result<Handover> {
+    pub fn write(&self, frame: &[u8]) -> io::Result<WriteOutcome> {
         let written = match &self.device {
             Device::Tap(tap) => tap.write(frame),
             Device::Socket(socket) => socket.write(frame),
         };
         match written {
-            Ok(()) => Ok(Handover::Taken),
-            Err(error) if has_code(&error, &WOULD_BLOCK) => Ok(Handover::NoRoom),
+            Ok(()) => Ok(WriteOutcome::Accepted),
+            Err(error) if has_code(&error, &WOULD_BLOCK) => Ok(WriteOutcome::Full),
             Err(error) if has_code(&error, &DOWN) || has_code(&error, &[libc::EMSGSIZE]) => {
-                Ok(Handover::Lost)
+                Ok(WriteOutcome::Lost)
             }
             Err(error) => Err(error),
         }

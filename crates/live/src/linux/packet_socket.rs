@@ -73,7 +73,7 @@ impl PacketSocket {
     }
 
     /// Whether a frame is available that the kernel's poll does not report.
-    pub fn has_cut(&self) -> bool {
+    pub fn has_pending_segments(&self) -> bool {
         !self.cut.is_empty()
     }
 

@@ -6,8 +6,8 @@ use npsim_project::problem::Problem;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 use npsim_live::clock::{HostTime, LiveClock};
-use npsim_live::live_run::{Handover, Host, LiveEnding, LiveRun};
-use npsim_live::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
+use npsim_live::live_run::{Host, LiveEnding, LiveRun, WriteOutcome};
+use npsim_live::system::{DepartingFrame, EnteredFrame, Halted, LiveSystem, PortCounts, Progress};
 
 /// The time of a frame on the wire, and the gap between two.
 const FRAME: Time = 10 * MICROSECOND;
@@ -19,8 +19,8 @@ const INSIDE: Time = 30 * MICROSECOND;
 struct Reflector {
     now: Time,
     entered: Vec<(usize, Time)>,
-    inside: VecDeque<LeavingFrame>,
-    leaving: Vec<LeavingFrame>,
+    inside: VecDeque<DepartingFrame>,
+    leaving: Vec<DepartingFrame>,
     /// Calls of `run_to`, with their lengths.
     runs: Vec<Time>,
     changed: Vec<String>,
@@ -44,7 +44,7 @@ impl LiveSystem for Reflector {
     fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame {
         assert!(at >= self.now, "a frame enters in the past");
         self.entered.push((port, at));
-        self.inside.push_back(LeavingFrame {
+        self.inside.push_back(DepartingFrame {
             due: at + FRAME + INSIDE + FRAME,
             port: 1 - port,
             bytes: bytes.to_vec(),
@@ -69,7 +69,7 @@ impl LiveSystem for Reflector {
         Ok(())
     }
 
-    fn take_leaving(&mut self) -> Vec<LeavingFrame> {
+    fn take_departing(&mut self) -> Vec<DepartingFrame> {
         std::mem::take(&mut self.leaving)
     }
 
@@ -102,7 +102,7 @@ struct Script {
     /// The time until which the host accepts no frame.
     full_until: HostTime,
     /// The host's answer until then.
-    refusal: Handover,
+    refusal: WriteOutcome,
     /// Frames offered to the host, accepted or not.
     tries: usize,
     /// The time by which it waits longer than requested.
@@ -119,7 +119,7 @@ impl Script {
             coming: coming.map(VecDeque::from),
             got: Vec::new(),
             full_until: 0,
-            refusal: Handover::NoRoom,
+            refusal: WriteOutcome::Full,
             tries: 0,
             oversleeps: 0,
             requests: VecDeque::new(),
@@ -147,13 +147,13 @@ impl Host for Script {
         Ok(came.map(|_| &[0; 60][..]))
     }
 
-    fn write(&mut self, port: usize, _frame: &[u8]) -> Result<Handover, Problem> {
+    fn write(&mut self, port: usize, _frame: &[u8]) -> Result<WriteOutcome, Problem> {
         self.tries += 1;
         if self.now.get() < self.full_until {
             return Ok(self.refusal);
         }
         self.got.push((self.now.get(), port));
-        Ok(Handover::Taken)
+        Ok(WriteOutcome::Accepted)
     }
 
     fn wait(&mut self, ports: &[bool], most: HostTime) -> Result<bool, Problem> {
@@ -273,7 +273,7 @@ fn frames_refused_for_lack_of_room_are_retried_in_order() {
 #[test]
 fn undeliverable_frames_are_dropped_and_counted() {
     let mut host = Script::new(100, [vec![MS, 2 * MS, 15 * MS], vec![]]);
-    (host.full_until, host.refusal) = (10 * MS, Handover::Lost);
+    (host.full_until, host.refusal) = (10 * MS, WriteOutcome::Lost);
     let live = run(&mut host, "1", 20 * MS);
     assert_eq!(host.got.len(), 1);
     assert_eq!(live.status(0).ports[1].lost_outside, 2);

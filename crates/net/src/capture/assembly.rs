@@ -91,8 +91,8 @@ impl CaptureState {
             bytes: record.bytes[..kept].to_vec(),
             original_len,
         };
-        notes.truncated_frames += u64::from(frame.is_cut());
-        if self.padding != Padding::None && frame.is_cut() {
+        notes.truncated_frames += u64::from(frame.is_truncated());
+        if self.padding != Padding::None && frame.is_truncated() {
             notes.padded_frames += u64::from(padded(&mut frame, self.padding));
         }
         self.frames += 1;

@@ -72,7 +72,7 @@ impl CaptureReader {
             };
             Err(io::Error::other(only))
         } else {
-            inputs::reading(path);
+            inputs::note_read(path);
             File::open(path)
         };
         let file = file.map_err(|source| CaptureError::Io {

@@ -15,12 +15,12 @@ use crate::standard_output::is_standard_output;
 /// and the file survives when it is dropped or the process is killed, so that a later process can
 /// continue it.
 #[derive(Debug)]
-pub struct KeptFile {
+pub struct ResumableFile {
     file: CountedFile,
     target: OutputFile,
 }
 
-impl KeptFile {
+impl ResumableFile {
     /// Creates the file whose final name is `path`.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl KeptFile {
     }
 }
 
-impl Write for KeptFile {
+impl Write for ResumableFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -215,17 +215,17 @@ fn copy_beginning(
 
 #[cfg(test)]
 mod tests {
-    use super::{KeptFile, Position};
-    use crate::egress::{CaptureForm, CapturePort, TraceSink};
+    use super::{Position, ResumableFile};
+    use crate::egress::{CaptureFormat, CapturePort, TraceSink};
     use std::io::{self, Write};
     use std::path::Path;
 
     fn pcap(path: &Path) -> io::Result<TraceSink> {
-        TraceSink::create_kept(path, CaptureForm::Pcap, &[])
+        TraceSink::create_resumable(path, CaptureFormat::Pcap, &[])
     }
 
     fn resumed(path: &Path, position: &Position) -> io::Result<TraceSink> {
-        TraceSink::resume(path, CaptureForm::Pcap, &[], position)
+        TraceSink::resume(path, CaptureFormat::Pcap, &[], position)
     }
 
     fn fill(sink: &mut TraceSink, frames: std::ops::Range<u64>) {
@@ -236,7 +236,7 @@ mod tests {
 
     fn whole(folder: &Path) -> Vec<u8> {
         let path = folder.join("whole");
-        let mut sink = TraceSink::create(&path, CaptureForm::Pcap, &[]).unwrap();
+        let mut sink = TraceSink::create(&path, CaptureFormat::Pcap, &[]).unwrap();
         fill(&mut sink, 0..20);
         sink.finish().unwrap();
         std::fs::read(path).unwrap()
@@ -282,12 +282,12 @@ mod tests {
                     .unwrap();
             }
         };
-        for form in [CaptureForm::Pcap, CaptureForm::PcapNg] {
+        for form in [CaptureFormat::Pcap, CaptureFormat::PcapNg] {
             let (whole, path) = (folder.path().join("whole"), folder.path().join("out"));
             let mut sink = TraceSink::create(&whole, form, &seen_at).unwrap();
             fill(&mut sink, 0..20);
             sink.finish().unwrap();
-            let mut sink = TraceSink::create_kept(&path, form, &seen_at).unwrap();
+            let mut sink = TraceSink::create_resumable(&path, form, &seen_at).unwrap();
             fill(&mut sink, 0..5);
             let position = sink.position().unwrap().unwrap();
             fill(&mut sink, 90..98);
@@ -309,7 +309,7 @@ mod tests {
         for name in ["out.pcap.gz", "out.pcap.ZST"] {
             let error = pcap(&folder.path().join(name)).unwrap_err();
             assert!(error.to_string().contains("compressed"), "{error}");
-            assert!(KeptFile::create(&folder.path().join(name)).is_err());
+            assert!(ResumableFile::create(&folder.path().join(name)).is_err());
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
@@ -318,13 +318,13 @@ mod tests {
     fn files_other_than_captures_resume() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
-        let mut file = KeptFile::create(&path).unwrap();
+        let mut file = ResumableFile::create(&path).unwrap();
         file.write_all(b"a,b\n1,2\n").unwrap();
         let position = file.position().unwrap();
         file.write_all(b"5,6\n").unwrap();
         drop(file);
         assert!(!path.exists());
-        let mut file = KeptFile::resume(&path, &position).unwrap();
+        let mut file = ResumableFile::resume(&path, &position).unwrap();
         file.write_all(b"3,4\n").unwrap();
         file.commit().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"a,b\n1,2\n3,4\n");

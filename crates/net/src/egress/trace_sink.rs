@@ -24,18 +24,18 @@ use crate::compression::{Compression, Compressor};
 
 /// The format of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaptureForm {
+pub enum CaptureFormat {
     /// Classic pcap with nanosecond times, which does not record ports.
     Pcap,
     /// pcapng with nanosecond times and an interface for each port or end of a link.
     PcapNg,
 }
 
-impl CaptureForm {
+impl CaptureFormat {
     /// Returns the format that a file's name stands for, compressed or not: `.pcap`, `.cap`, `.pcapng`,
     /// `.ntar`.
     #[must_use]
-    pub fn of_name(path: &Path) -> Option<CaptureForm> {
+    pub fn of_name(path: &Path) -> Option<CaptureFormat> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let mut endings = name.rsplit('.');
         let mut ending = endings.next()?;
@@ -45,22 +45,22 @@ impl CaptureForm {
         // A name that is only an extension has none.
         endings.next()?;
         match ending {
-            "pcap" | "cap" => Some(CaptureForm::Pcap),
-            "pcapng" | "ntar" => Some(CaptureForm::PcapNg),
+            "pcap" | "cap" => Some(CaptureFormat::Pcap),
+            "pcapng" | "ntar" => Some(CaptureFormat::PcapNg),
             _ => None,
         }
     }
 }
 
-impl CaptureForm {
+impl CaptureFormat {
     /// Returns the latest time that a file can hold, in nanoseconds since 1970.
     #[must_use]
     pub const fn latest_ns(self) -> u64 {
         match self {
             // 32 bits of seconds.
-            CaptureForm::Pcap => (1 << 32) * 1_000_000_000 - 1,
+            CaptureFormat::Pcap => (1 << 32) * 1_000_000_000 - 1,
             // 64 bits of nanoseconds.
-            CaptureForm::PcapNg => u64::MAX,
+            CaptureFormat::PcapNg => u64::MAX,
         }
     }
 }
@@ -95,7 +95,7 @@ impl CapturePort {
 /// either. A target that exists and is not a regular file (a pipe, `/dev/null`) is written to directly,
 /// and so is standard output, named `-`.
 ///
-/// A sink from [`create_kept`](TraceSink::create_kept) leaves its temporary file behind, so that
+/// A sink from [`create_resumable`](TraceSink::create_kept) leaves its temporary file behind, so that
 /// [`resume`](TraceSink::resume) can continue it.
 pub struct TraceSink {
     /// Builds the blocks of pcapng; `None` for a classic file.
@@ -120,7 +120,7 @@ impl TraceSink {
     ///
     /// # Errors
     /// Returns an error if no file can be created beside `path`, or `path` is a directory.
-    pub fn create(path: &Path, form: CaptureForm, seen_at: &[CapturePort]) -> io::Result<Self> {
+    pub fn create(path: &Path, form: CaptureFormat, seen_at: &[CapturePort]) -> io::Result<Self> {
         let (file, target) = OutputFile::create(path)?;
         let file = CountedFile::new(file, Crc::new(), 0);
         let output = Compressor::new(Compression::of_name(path), file);
@@ -133,7 +133,7 @@ impl TraceSink {
     /// See [`write`](Self::write).
     pub fn in_memory(
         bytes: SharedBytes,
-        form: CaptureForm,
+        form: CaptureFormat,
         seen_at: &[CapturePort],
     ) -> io::Result<Self> {
         let output = Compressor::new(None, CountedFile::in_memory(bytes));
@@ -146,16 +146,16 @@ impl TraceSink {
     /// # Errors
     /// Returns an error if the file cannot be created or would be compressed, `path` is something other
     /// than a regular file, or another process writes the same capture.
-    pub fn create_kept(
+    pub fn create_resumable(
         path: &Path,
-        form: CaptureForm,
+        form: CaptureFormat,
         seen_at: &[CapturePort],
     ) -> io::Result<Self> {
         let (file, target) = begin(path)?;
         Self::begin(Compressor::new(None, file), target, form, seen_at)
     }
 
-    /// Continues a capture from [`create_kept`](Self::create_kept) at `position`; anything after that is
+    /// Continues a capture from [`create_resumable`](Self::create_kept) at `position`; anything after that is
     /// dropped. If the capture was completed in the meantime, a copy of its beginning is continued, and
     /// `path` keeps its content until [`finish`](Self::finish).
     ///
@@ -164,7 +164,7 @@ impl TraceSink {
     /// read or written, or another process writes the same capture.
     pub fn resume(
         path: &Path,
-        form: CaptureForm,
+        form: CaptureFormat,
         seen_at: &[CapturePort],
         position: &Position,
     ) -> io::Result<Self> {
@@ -186,7 +186,7 @@ impl TraceSink {
     fn begin(
         mut output: Compressor<CountedFile>,
         target: OutputFile,
-        form: CaptureForm,
+        form: CaptureFormat,
         seen_at: &[CapturePort],
     ) -> io::Result<Self> {
         let mut blocks = with_interfaces(form, seen_at)?;
@@ -297,10 +297,10 @@ impl TraceSink {
 
 /// Builds a section with its interfaces, if the format has them.
 fn with_interfaces(
-    form: CaptureForm,
+    form: CaptureFormat,
     seen_at: &[CapturePort],
 ) -> io::Result<Option<PcapNgWriter<Vec<u8>>>> {
-    if form == CaptureForm::Pcap {
+    if form == CaptureFormat::Pcap {
         return Ok(None);
     }
     let section = SectionHeaderBlock {

@@ -38,13 +38,16 @@ impl Generator {
     /// ports.
     pub fn new(load: &Load, ports: &[LoadPort]) -> Result<Self, LoadError> {
         check(load, ports)?;
-        let kind_table = load.special.kind_table().ok_or(LoadError::Shares)?;
+        let kind_table = load
+            .special
+            .kind_table()
+            .ok_or(LoadError::SharesExceedOne)?;
         let demands = demands(load, ports)?;
         let used: Vec<usize> = (0..ports.len())
             .filter(|&port| demands[port].is_some())
             .collect();
         if used.is_empty() {
-            return Err(LoadError::Nothing);
+            return Err(LoadError::NoTraffic);
         }
         let mean_bits = mean_line_bits(&load.size, &kind_table, load.special.option.bytes().len());
         let destinations = if load.destinations.is_empty() {
@@ -65,7 +68,7 @@ impl Generator {
             } = ports[port];
             let interval = demand.interval(mean_bits);
             if !fits(interval, mean_bits, bits_per_second) {
-                return Err(LoadError::TooMuch {
+                return Err(LoadError::ExceedsLineRate {
                     port,
                     bits_per_second,
                     most: ((u128::from(bits_per_second) << MEAN_BITS) / u128::from(mean_bits))
@@ -288,7 +291,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
         let cost = numerator
             .zip(denominator)
             .and_then(|(n, d)| LineCost::new(n, d));
-        let cost = cost.ok_or(LoadError::TooFine { port })?;
+        let cost = cost.ok_or(LoadError::TooPrecise { port })?;
         demands.push(Some(Demand { cost, of_frames }));
     }
     Ok(demands)

@@ -65,7 +65,7 @@ impl Prefix {
 
     /// Whether the range covers all addresses.
     #[must_use]
-    pub fn is_everything(self) -> bool {
+    pub fn covers_all_addresses(self) -> bool {
         self.length == 0
     }
 

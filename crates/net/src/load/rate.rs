@@ -52,10 +52,10 @@ pub enum RateError {
     #[error(
         "a load of `{0}` is more than the lines carry: 1 is back to back on every port; a number of frames or bits has a unit, as in 5Mpps or 3Gbps"
     )]
-    MoreThanAll(String),
+    AboveLineRate(String),
     /// The prefix is in lower case but should be in upper case.
     #[error("`{text}` is not a rate: the prefix is a capital letter, as in {meant}")]
-    SmallPrefix {
+    LowercasePrefix {
         /// The text.
         text: String,
         /// The text with the prefix in upper case.
@@ -75,7 +75,7 @@ impl FromStr for Amount {
                 let (at, prefix) = (number.len(), &digits[number.len()..]);
                 let meant = format!("{number}{}{}", prefix.to_uppercase(), &text[at + 1..]);
                 let text = text.to_string();
-                return Err(RateError::SmallPrefix { text, meant });
+                return Err(RateError::LowercasePrefix { text, meant });
             }
             quantity::ratio(digits)
                 .and_then(|ratio| ratio.times(factor))
@@ -113,7 +113,7 @@ impl FromStr for Amount {
                 source,
             })?;
         if ratio.numerator() > ratio.denominator() {
-            return Err(RateError::MoreThanAll(text.to_string()));
+            return Err(RateError::AboveLineRate(text.to_string()));
         }
         Ok(Self::Line(ratio))
     }

@@ -11,9 +11,9 @@ use serde::ser::{Serialize, Serializer};
 use super::number;
 
 /// Shortest frame, in bytes with FCS.
-pub const SHORTEST: u32 = 64;
+pub const MIN_FRAME_SIZE: u32 = 64;
 /// Longest frame of a load, in bytes with FCS.
-pub const LONGEST: u32 = 9_216;
+pub const MAX_FRAME_SIZE: u32 = 9_216;
 
 /// A frame size and its relative frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
@@ -59,7 +59,9 @@ pub enum SizeError {
     )]
     Unknown(String),
     /// Ethernet has no frame of this size.
-    #[error("a frame of {0} bytes cannot be sent: with FCS a frame has {SHORTEST} to {LONGEST}")]
+    #[error(
+        "a frame of {0} bytes cannot be sent: with FCS a frame has {MIN_FRAME_SIZE} to {MAX_FRAME_SIZE}"
+    )]
     Impossible(u32),
     /// All weights are zero.
     #[error("all frame sizes have weight 0, so none can be chosen; give one a weight")]
@@ -88,7 +90,7 @@ impl Sizes {
     pub fn mix(sizes: Vec<Size>) -> Result<Self, SizeError> {
         if let Some(size) = sizes
             .iter()
-            .find(|size| !(SHORTEST..=LONGEST).contains(&size.bytes))
+            .find(|size| !(MIN_FRAME_SIZE..=MAX_FRAME_SIZE).contains(&size.bytes))
         {
             return Err(SizeError::Impossible(size.bytes));
         }
@@ -118,14 +120,14 @@ impl Sizes {
             }
             place -= weight;
         }
-        SHORTEST
+        MIN_FRAME_SIZE
     }
 }
 
 impl Default for Sizes {
     fn default() -> Self {
         Self(vec![Size {
-            bytes: SHORTEST,
+            bytes: MIN_FRAME_SIZE,
             weight: 1,
         }])
     }

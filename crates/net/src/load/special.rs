@@ -30,7 +30,7 @@ pub enum ShareError {
     },
     /// It is more than all frames.
     #[error("a share of {0} is more than all frames; a share is at most 1")]
-    MoreThanAll(String),
+    AboveOne(String),
 }
 
 impl Share {
@@ -78,7 +78,7 @@ impl FromStr for Share {
             .and_then(|denominator| Ratio::new(ratio.numerator(), denominator))
             .map_err(number_error)?;
         if ratio.numerator() > ratio.denominator() {
-            return Err(ShareError::MoreThanAll(text.to_string()));
+            return Err(ShareError::AboveOne(text.to_string()));
         }
         Ok(Self(Some(ratio)))
     }
@@ -329,10 +329,7 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Share>().unwrap().to_string(), printed);
         }
-        assert_eq!(
-            "2".parse::<Share>(),
-            Err(ShareError::MoreThanAll("2".into()))
-        );
+        assert_eq!("2".parse::<Share>(), Err(ShareError::AboveOne("2".into())));
         for text in ["", "-1", "half", "1/0"] {
             assert!(text.parse::<Share>().is_err(), "{text}");
         }

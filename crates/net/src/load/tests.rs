@@ -500,12 +500,12 @@ fn impossible_loads_are_refused_with_the_reason() {
     let fast = load("1.489Mpps", "1ms");
     assert!(matches!(
         refused(&fast, &one),
-        LoadError::TooMuch { port: 0, .. }
+        LoadError::ExceedsLineRate { port: 0, .. }
     ));
     assert!(Generator::new(&load("1.488Mpps", "1ms"), &one).is_ok());
     assert!(matches!(
         refused(&load("1.1Gbps", "1ms"), &one),
-        LoadError::TooMuch { .. }
+        LoadError::ExceedsLineRate { .. }
     ));
     let one_of_two = Load {
         spread: vec![0, 1],
@@ -513,7 +513,7 @@ fn impossible_loads_are_refused_with_the_reason() {
     };
     assert!(matches!(
         refused(&one_of_two, &ports(2, GIGABIT)),
-        LoadError::TooMuch { port: 1, .. }
+        LoadError::ExceedsLineRate { port: 1, .. }
     ));
     let half = load("0.5", "1ms");
     assert_eq!(refused(&half, &[]), LoadError::NoPorts);
@@ -524,7 +524,7 @@ fn impossible_loads_are_refused_with_the_reason() {
     assert_eq!(refused(&Load::default(), &one), LoadError::NoRate);
     assert_eq!(
         refused(&load("0,0", "1ms"), &ports(2, GIGABIT)),
-        LoadError::Nothing
+        LoadError::NoTraffic
     );
     assert!(matches!(
         refused(&load("0.1,0.1", "1ms"), &one),
@@ -551,7 +551,10 @@ fn impossible_loads_are_refused_with_the_reason() {
         icmp: "0.6".parse().unwrap(),
         ..Special::default()
     };
-    assert_eq!(refused(&Load { special, ..half }, &one), LoadError::Shares);
+    assert_eq!(
+        refused(&Load { special, ..half }, &one),
+        LoadError::SharesExceedOne
+    );
 }
 
 #[test]
@@ -649,7 +652,7 @@ proptest! {
             .collect();
         let generator = match Generator::new(&load, &ports) {
             Ok(generator) => generator,
-            Err(LoadError::TooMuch { .. }) => return Ok(()),
+            Err(LoadError::ExceedsLineRate { .. }) => return Ok(()),
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
         let frames: Vec<LineFrame> = generator.clone().collect();

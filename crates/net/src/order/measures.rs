@@ -84,7 +84,7 @@ impl OrderMeasures {
 
     /// Whether every packet left after all those that entered before it.
     #[must_use]
-    pub const fn is_kept(&self) -> bool {
+    pub const fn is_in_order(&self) -> bool {
         self.reordered == 0
     }
 

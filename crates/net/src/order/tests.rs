@@ -32,7 +32,7 @@ fn packets_in_order_have_zero_counts() {
         let order = order_of(&numbers);
         assert_eq!(order.packets, numbers.len() as u64);
         assert_eq!(tcp(&order), [0; 5]);
-        assert!(order.is_kept());
+        assert!(order.is_in_order());
         assert!(order.degrees.is_empty());
         assert!(
             order
@@ -139,7 +139,7 @@ fn uncounted_packets_still_affect_later_ones() {
         left.note(0, number);
     }
     left.note(1, 0);
-    left.count_from_here();
+    left.start_counting();
     for number in [1, 6, 5, 6] {
         left.note(0, number);
     }
@@ -173,7 +173,7 @@ fn flow_counts_add_up_to_the_total() {
         (sum.flows, sum.reordered_flows, sum.missing),
         (3, 2, Some(1))
     );
-    let first = left.total_of(THRESHOLD, |&flow| flow == 0);
+    let first = left.total_where(THRESHOLD, |&flow| flow == 0);
     assert_eq!(first, orders[0]);
     assert_eq!(first.percent(first.duplicate_acks), Some(50.0));
     assert_eq!(OrderMeasures::default().percent(0), None);

@@ -38,7 +38,7 @@ impl FrameReader {
             .zip(rates.zip(lines))
             .find(|(_, (rate, line))| *rate != line.bits_per_second);
         match other {
-            Some((port, (recorded, line))) => Err(PaceError::OtherLine {
+            Some((port, (recorded, line))) => Err(PaceError::LineRateMismatch {
                 port,
                 recorded,
                 now: line.bits_per_second,
@@ -87,7 +87,7 @@ impl FrameReader {
         match self {
             Self::Capture(_) => None,
             Self::Recording(reader, survey) => Some(RecordingSurvey {
-                cut_bytes: reader.cut_bytes(),
+                incomplete_bytes: reader.incomplete_bytes(),
                 ..survey
             }),
         }

@@ -40,7 +40,7 @@ impl Placing {
             return Err(PaceError::NoPorts);
         }
         if let Some(port) = ports.iter().position(|line| line.bits_per_second == 0) {
-            return Err(PaceError::DeadLine { port: port as u32 });
+            return Err(PaceError::ZeroLineRate { port: port as u32 });
         }
         match assignment {
             PortAssignment::Fixed(port) if port >= count => {

@@ -89,7 +89,7 @@ impl Stored {
             path: path.to_path_buf(),
             source,
         };
-        inputs::reading(path);
+        inputs::note_read(path);
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let data = if metadata.is_file() || metadata.is_dir() {
@@ -177,7 +177,7 @@ impl Replay {
     ///
     /// # Errors
     /// See [`Replay::open`].
-    pub fn of_bytes(
+    pub fn from_bytes(
         (name, bytes): (&Path, Arc<[u8]>),
         ports: &[PortLine],
         assignment: PortAssignment,

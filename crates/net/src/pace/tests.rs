@@ -228,7 +228,7 @@ fn impossible_requests_are_refused_with_the_reason() {
     let dead = [GIGABIT, PortLine { bits_per_second: 0 }];
     assert_eq!(
         refused(&dead, by_interface, Pace::Line),
-        PaceError::DeadLine { port: 1 }
+        PaceError::ZeroLineRate { port: 1 }
     );
     let missing = refused(&[GIGABIT], PortAssignment::Fixed(1), Pace::Line);
     assert_eq!(missing, PaceError::NoSuchPort { port: 1, ports: 1 });

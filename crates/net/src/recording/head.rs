@@ -35,7 +35,7 @@ impl RecordingHead {
 
     /// Whether the recording is of a network.
     #[must_use]
-    pub fn is_of_network(&self) -> bool {
+    pub fn is_network(&self) -> bool {
         self.hertz == NETWORK_HERTZ
     }
 

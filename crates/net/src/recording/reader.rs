@@ -139,7 +139,7 @@ impl RecordingReader {
     /// Returns the bytes of the incomplete block at the end of the file; 0 if the file ends with a
     /// whole one.
     #[must_use]
-    pub fn cut_bytes(&self) -> u64 {
+    pub fn incomplete_bytes(&self) -> u64 {
         self.cut
     }
 

@@ -34,7 +34,7 @@ pub struct RecordingSurvey {
     /// When the run ended, in picoseconds since cycle 0; `None` if it was killed.
     pub end_ps: Option<u64>,
     /// Bytes of the incomplete block at the end of the file, which were ignored.
-    pub cut_bytes: u64,
+    pub incomplete_bytes: u64,
 }
 
 /// Reads everything but the frames of the recording at `path`.
@@ -47,7 +47,7 @@ pub fn survey(path: &Path) -> Result<RecordingSurvey, CaptureError> {
         path: path.to_path_buf(),
         source,
     };
-    inputs::reading(path);
+    inputs::note_read(path);
     let file = File::open(path).map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(CaptureError::NotARecording {
@@ -62,7 +62,7 @@ pub fn survey(path: &Path) -> Result<RecordingSurvey, CaptureError> {
             survey.take(at_ps, text);
         }
     }
-    survey.cut_bytes = reader.cut_bytes();
+    survey.incomplete_bytes = reader.incomplete_bytes();
     Ok(survey)
 }
 
@@ -72,7 +72,7 @@ impl RecordingSurvey {
             head,
             commands: Vec::new(),
             end_ps: None,
-            cut_bytes: 0,
+            incomplete_bytes: 0,
         }
     }
 

@@ -13,7 +13,7 @@ use super::block::Block;
 use super::{CONTROL, CONTROL_LINK, END, PICOSECONDS, RecordingHead};
 use crate::capture::MAX_FRAME_BYTES;
 use crate::compression::Compression;
-use crate::egress::CaptureForm;
+use crate::egress::CaptureFormat;
 use crate::option_codes::{COMMENT, IF_NAME, IF_SPEED, IF_TSOFFSET, IF_TSRESOL, USER_APPLICATION};
 use crate::standard_output::is_standard_output;
 
@@ -79,7 +79,7 @@ impl RecordingWriter {
                 "a recording is not compressed, so that a run that is killed leaves it readable; let its name end in .pcapng",
             );
         }
-        if CaptureForm::of_name(path) == Some(CaptureForm::Pcap) {
+        if CaptureFormat::of_name(path) == Some(CaptureFormat::Pcap) {
             return refuse("a recording is a pcapng file; let its name end in .pcapng");
         }
         if fs::metadata(path).is_ok_and(|existing| !existing.is_file()) {

@@ -47,7 +47,7 @@ fn classic_files_of_both_byte_orders_and_resolutions_are_read() {
             assert_eq!(capture.frames[0].bytes, frame(1, 60));
             assert_eq!(capture.frames[1].bytes, frame(2, 90));
             assert_eq!(capture.frames[1].original_len, 1514);
-            assert!(capture.frames[1].is_cut() && !capture.frames[0].is_cut());
+            assert!(capture.frames[1].is_truncated() && !capture.frames[0].is_truncated());
             assert_eq!(
                 (capture.notes.truncated_frames, capture.notes.reordered),
                 (1, 0)

@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 
 use npsim_net::capture::Capture;
-use npsim_net::egress::{CaptureForm, TraceSink};
+use npsim_net::egress::{CaptureFormat, TraceSink};
 use proptest::prelude::*;
 
 fn create(path: &Path) -> io::Result<TraceSink> {
-    TraceSink::create(path, CaptureForm::Pcap, &[])
+    TraceSink::create(path, CaptureFormat::Pcap, &[])
 }
 
 fn names(folder: &Path) -> Vec<String> {

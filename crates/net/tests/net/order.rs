@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use npsim_net::order::identify::{Entering, TcpSegments, Tuple, stamped};
+use npsim_net::order::identify::{EnteredFramesBuilder, TcpSegments, Tuple, stamped_flow};
 use npsim_net::order::{Extents, OrderMeasures, Sequences};
 use proptest::prelude::*;
 
@@ -205,7 +205,7 @@ proptest! {
         let three_reordered: u64 = order.degrees.range(3..).map(|(_, packets)| packets).sum();
         prop_assert!(three_reordered <= order.late_by_three);
         prop_assert!(order.late_by_three <= order.reordered);
-        prop_assert_eq!(order.is_kept(), order.duplicate_acks == 0);
+        prop_assert_eq!(order.is_in_order(), order.duplicate_acks == 0);
     }
 
     #[test]
@@ -225,7 +225,7 @@ proptest! {
                 *there = protocol;
             }
         }
-        let mut entering = Entering::default();
+        let mut entering = EnteredFramesBuilder::default();
         entering.add(&frame);
         let mut entered = entering.finish();
         let (flow, sequence) = entered.next(&frame).expect("it entered");
@@ -234,7 +234,7 @@ proptest! {
         if let Some((numbered, _)) = TcpSegments::default().next(&frame) {
             prop_assert_eq!(numbered, flow);
         }
-        prop_assert_eq!(stamped(&frame), None);
+        prop_assert_eq!(stamped_flow(&frame), None);
     }
 
     #[test]
@@ -248,7 +248,7 @@ proptest! {
         for &number in before {
             left.note((), number);
         }
-        left.count_from_here();
+        left.start_counting();
         for &number in after {
             left.note((), number);
         }

@@ -126,7 +126,11 @@ fn truncated_recordings_end_after_the_last_whole_block() {
         let last = ends.nth(blocks.wrapping_sub(1)).unwrap_or(header);
         let survey = replay.survey();
         let recording = survey.recording.as_ref().unwrap();
-        assert_eq!(recording.cut_bytes, (length - last) as u64, "{length}");
+        assert_eq!(
+            recording.incomplete_bytes,
+            (length - last) as u64,
+            "{length}"
+        );
         assert_eq!(survey.frames, [0, 1, 2, 2, 3][blocks], "{length}");
         assert_eq!(
             recording.commands.len(),

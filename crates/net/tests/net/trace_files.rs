@@ -5,7 +5,7 @@ use std::path::Path;
 use npsim_net::Frame;
 use npsim_net::capture::{Capture, CaptureReader};
 use npsim_net::census::{Census, Oddities};
-use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
+use npsim_net::egress::{CaptureFormat, CapturePort, TraceSink};
 use npsim_net::load::{Generator, Load, LoadPort, Special};
 
 fn ports() -> Vec<CapturePort> {
@@ -27,7 +27,7 @@ fn ports_and_nanoseconds_round_trip() {
         ("e.pcapng.zst", "pcapng, zstd"),
     ] {
         let path = folder.path().join(name);
-        let form = CaptureForm::of_name(&path).unwrap();
+        let form = CaptureFormat::of_name(&path).unwrap();
         let mut sink = TraceSink::create(&path, form, &ports()).unwrap();
         let written: Vec<(u32, u64, Vec<u8>)> = (0..500u32)
             .map(|n| {
@@ -45,7 +45,7 @@ fn ports_and_nanoseconds_round_trip() {
         sink.finish().unwrap();
         assert_eq!(CaptureReader::open(&path).unwrap().format(), format);
         let capture = Capture::open(&path).unwrap();
-        let ports = if form == CaptureForm::PcapNg { 3 } else { 1 };
+        let ports = if form == CaptureFormat::PcapNg { 3 } else { 1 };
         assert_eq!(capture.interfaces.len(), ports);
         assert_eq!(capture.frames.len(), written.len());
         for (read, (port, time_ns, bytes)) in capture.frames.iter().zip(&written) {
@@ -60,10 +60,10 @@ fn ports_and_nanoseconds_round_trip() {
 
 #[test]
 fn capture_form_follows_the_file_name() {
-    let form = |name: &str| CaptureForm::of_name(Path::new(name));
-    assert_eq!(form("x/a.PCAP"), Some(CaptureForm::Pcap));
-    assert_eq!(form("a.b.pcapng.gz"), Some(CaptureForm::PcapNg));
-    assert_eq!(form("a.ntar.ZST"), Some(CaptureForm::PcapNg));
+    let form = |name: &str| CaptureFormat::of_name(Path::new(name));
+    assert_eq!(form("x/a.PCAP"), Some(CaptureFormat::Pcap));
+    assert_eq!(form("a.b.pcapng.gz"), Some(CaptureFormat::PcapNg));
+    assert_eq!(form("a.ntar.ZST"), Some(CaptureFormat::PcapNg));
     for name in ["a", "a.gz", "pcap", "a.pcap.xz", ".."] {
         assert_eq!(form(name), None, "{name}");
     }
@@ -73,7 +73,7 @@ fn capture_form_follows_the_file_name() {
 fn abandoned_sink_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.pcapng.gz");
-    let mut sink = TraceSink::create(&path, CaptureForm::PcapNg, &ports()).unwrap();
+    let mut sink = TraceSink::create(&path, CaptureFormat::PcapNg, &ports()).unwrap();
     sink.write(0, 0, &[1; 60]).unwrap();
     assert!(sink.write(3, 0, &[1; 60]).is_err(), "there is no such port");
     drop(sink);
@@ -152,5 +152,5 @@ fn census_matches_the_generated_load() {
     assert_eq!(census.protocols.len(), 5);
     assert_eq!(census.ports[0].frames, census.frames);
     assert_eq!(census.sizes.iter().sum::<u64>(), census.frames);
-    assert!(census.flows() >= 120 && !census.has_more_flows());
+    assert!(census.flows() >= 120 && !census.flow_limit_reached());
 }

@@ -8,11 +8,11 @@ use npsim_transport::pacing::CpuCost;
 use toml::Spanned;
 
 use super::typed::{self, PlacedText};
-use super::{FileReading, MOST_NODES};
+use super::{FileReading, MAX_NODES};
 use npsim_network::topology::{HostCpu, Node, NodeKind};
 
 /// Most hosts in a group.
-const MOST_HOSTS: u64 = MOST_NODES as u64;
+const MOST_HOSTS: u64 = MAX_NODES as u64;
 
 /// Kinds of hosts by name.
 const KINDS: [(&str, Kind); 2] = [("stack", Kind::Stack), ("interface", Kind::Interface)];

@@ -39,7 +39,7 @@ impl FileReading {
                 overhead: link
                     .overhead
                     .unwrap_or(if at_chip { ethernet::overhead() } else { 0 }),
-                least: if at_chip { ethernet::LEAST } else { 0 },
+                least: if at_chip { ethernet::MIN_IP_BYTES } else { 0 },
                 queue: self.queue(queue, rate)?,
                 loss,
                 reorder,
@@ -192,7 +192,7 @@ impl FileReading {
         let text = text.map_err(|message| self.text.problem(queue.limit.span(), message))?;
         let packet = queue.packet.unwrap_or(1_000).max(1);
         let limit = match (text, &queue.rtt) {
-            (LimitText::Endless, _) => QueueLimit::None,
+            (LimitText::Unlimited, _) => QueueLimit::None,
             (LimitText::Packets(packets), _) => QueueLimit::Packets(packets),
             (LimitText::Bytes(bytes), _) => QueueLimit::Bytes(bytes),
             (LimitText::Products(part, of), Some(rtt)) => {

@@ -61,7 +61,7 @@ pub fn share(share: f64, most: f64) -> Result<u32, String> {
 /// The limit of a queue as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitText {
-    Endless,
+    Unlimited,
     Packets(u64),
     Bytes(u64),
     /// Bandwidth-delay products, as a fraction.
@@ -75,7 +75,7 @@ const MOST: u64 = 1_000_000_000_000_000;
 pub fn limit(text: &str) -> Result<LimitText, String> {
     let text = text.trim();
     if text == "endless" {
-        return Ok(LimitText::Endless);
+        return Ok(LimitText::Unlimited);
     }
     let whole = |dimension| quantity::whole(text, dimension).filter(|number| *number < MOST);
     let packets = || whole(Dimension::Packets).map(LimitText::Packets);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn limits_have_four_forms() {
         let of = |text| limit(text).ok();
-        assert_eq!(of("endless"), Some(LimitText::Endless));
+        assert_eq!(of("endless"), Some(LimitText::Unlimited));
         assert_eq!(of("100 packets"), Some(LimitText::Packets(100)));
         assert_eq!(of("1.5MB"), Some(LimitText::Bytes(1_500_000)));
         assert_eq!(of("64KB"), Some(LimitText::Bytes(64_000)));

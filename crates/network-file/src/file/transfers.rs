@@ -1,7 +1,7 @@
 //! Transfers of a network file: exchanges between hosts with a stack.
 
 use npsim_project::problem::Problem;
-use npsim_stack::{Exchange, MOST_TRANSFERS};
+use npsim_stack::{Exchange, MAX_TRANSFERS};
 use toml::Spanned;
 
 use super::FileReading;
@@ -51,8 +51,8 @@ impl FileReading {
             .clone()
             .unwrap_or_else(|| format!("{}-{}", transfer.from.get_ref(), transfer.to.get_ref()));
         let count = pairs.len();
-        if self.topology.transfers.len() + count > MOST_TRANSFERS {
-            let message = format!("a network has {MOST_TRANSFERS} transfers at most");
+        if self.topology.transfers.len() + count > MAX_TRANSFERS {
+            let message = format!("a network has {MAX_TRANSFERS} transfers at most");
             return Err(self.text.problem(transfer.from.span(), message));
         }
         for (number, (from, to)) in pairs.into_iter().enumerate() {

@@ -40,8 +40,8 @@ fn parsed(text: &str) -> NetworkFile {
 fn ready(file: &NetworkFile) -> Network {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
-    let outside = Simulation::new(file.topology.clone()).expect("a network");
-    Network::new(outside, systems).expect("chips")
+    let packet_simulation = Simulation::new(file.topology.clone()).expect("a network");
+    Network::new(packet_simulation, systems).expect("chips")
 }
 
 fn never_interrupt() -> ControlFlow<()> {
@@ -160,7 +160,7 @@ fn assert_bypassed(chip: &str, model: &str, least: f64) {
     let took = |text: &str| {
         let file = parsed(text);
         let mut network = ready(&file);
-        let begin = network.outside().counters();
+        let begin = network.packet_simulation().counters();
         network
             .run_to(file.until, &mut NoTap, &never_interrupt)
             .expect("no fault");
@@ -205,7 +205,7 @@ fn assert_alike<const N: usize>(
             network
                 .run_to(file.from, &mut NoTap, &never_interrupt)
                 .expect("no fault");
-            let begin = network.outside().counters();
+            let begin = network.packet_simulation().counters();
             network
                 .run_to(file.until, &mut NoTap, &never_interrupt)
                 .expect("no fault");

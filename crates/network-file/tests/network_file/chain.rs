@@ -48,7 +48,7 @@ fn chain_with_configured_neighbours_forwards_both_ways() {
     let mut network = network_of(&file);
     let last = ([2, 0, 0x5e, 0, 0, 1], [10, 2, 0, 1]);
     for (from, end, to, port) in [(A, 0, B, PORT), (B, 1, A, last)] {
-        let now = network.outside().now();
+        let now = network.packet_simulation().now();
         let sent = datagram(from, (port.0, to.1));
         network.inject(end, &sent, now).expect("an end");
         let arrived = out(&mut network, now + MILLISECOND, MILLISECOND);

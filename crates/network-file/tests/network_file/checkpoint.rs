@@ -104,8 +104,8 @@ fn models(law: &str, first: &str, second: &str) -> NetworkFile {
 fn fresh(file: &NetworkFile, threads: usize) -> Network {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
-    let outside = Simulation::new(file.topology.clone()).expect("a network");
-    Network::new(outside, systems)
+    let packet_simulation = Simulation::new(file.topology.clone()).expect("a network");
+    Network::new(packet_simulation, systems)
         .expect("chips")
         .with_threads(threads)
 }
@@ -145,7 +145,7 @@ fn restored(file: &NetworkFile, threads: usize, bytes: &[u8]) -> Network {
 
 /// Runs to the end and returns all counts.
 fn end(file: &NetworkFile, mut network: Network, seen: &mut Seen) -> String {
-    let begin = fresh(file, 1).outside().counters();
+    let begin = fresh(file, 1).packet_simulation().counters();
     network
         .run_to(file.until, seen, &never_interrupt)
         .expect("no fault");

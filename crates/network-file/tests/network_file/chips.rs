@@ -66,8 +66,8 @@ pub fn file(text: &str) -> NetworkFile {
 fn ready(file: &NetworkFile) -> (Simulation, Vec<System>) {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
-    let outside = Simulation::new(file.topology.clone()).expect("a network");
-    (outside, systems)
+    let packet_simulation = Simulation::new(file.topology.clone()).expect("a network");
+    (packet_simulation, systems)
 }
 
 pub fn never_interrupt() -> ControlFlow<()> {
@@ -76,13 +76,13 @@ pub fn never_interrupt() -> ControlFlow<()> {
 
 /// Runs to the end of the file in steps and returns all results as JSON.
 fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
-    let (outside, systems) = ready(file);
-    let mut network = Network::new(outside, systems)
+    let (packet_simulation, systems) = ready(file);
+    let mut network = Network::new(packet_simulation, systems)
         .expect("chips")
         .with_threads(threads);
-    let begin = network.outside().counters();
-    while network.outside().now() < file.until {
-        let next = (network.outside().now() + step).min(file.until);
+    let begin = network.packet_simulation().counters();
+    while network.packet_simulation().now() < file.until {
+        let next = (network.packet_simulation().now() + step).min(file.until);
         network
             .run_to(next, &mut NoTap, &never_interrupt)
             .expect("no fault");
@@ -94,13 +94,13 @@ fn results(file: &NetworkFile, threads: usize, step: Time) -> String {
 
 fn counters(text: &str) -> NetworkCounters {
     let file = file(text);
-    ran(&file).outside().counters()
+    ran(&file).packet_simulation().counters()
 }
 
 /// A network that has run to the end of its file.
 fn ran(file: &NetworkFile) -> Network {
-    let (outside, systems) = ready(file);
-    let mut network = Network::new(outside, systems).expect("chips");
+    let (packet_simulation, systems) = ready(file);
+    let mut network = Network::new(packet_simulation, systems).expect("chips");
     network
         .run_to(file.until, &mut NoTap, &never_interrupt)
         .expect("no fault");
@@ -194,11 +194,11 @@ impl LineTap for Starts {
 fn row_of_chips_matches_a_chain_of_nodes() {
     const UDP: &str = "[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nrate = \"700Mbps\"\npacket = 400\nuntil = \"2ms\"\n";
     let file = file(&row(3, UDP));
-    let (outside, systems) = ready(&file);
+    let (packet_simulation, systems) = ready(&file);
     let project = systems[0].project.clone();
     let programs = systems[0].programs.clone();
     let mac = project.macs[0];
-    let mut network = Network::new(outside, systems).expect("chips");
+    let mut network = Network::new(packet_simulation, systems).expect("chips");
     // Link 0 is the way in, link 3 the way out.
     let (mut sent, mut left) = (Begins(0, Vec::new()), Begins(6, Vec::new()));
     network
@@ -292,7 +292,10 @@ fn idle_chips_are_skipped() {
         assert_eq!(all, chips as u64 * 12_000_000, "20 ms at 600 MHz");
         let share = skipped as f64 / all as f64;
         assert!(share > 0.85, "{chips} chips, {delay}: {share}");
-        assert_eq!(network.outside().counters().flows[0].delivered, 2_000);
+        assert_eq!(
+            network.packet_simulation().counters().flows[0].delivered,
+            2_000
+        );
     }
 }
 
@@ -309,7 +312,7 @@ fn chip_drops_are_counted() {
     let mut network = ran(&file);
     network.end(&mut NoTap, &never_interrupt).expect("no fault");
     let results = Results::of(&file, &network, &begin);
-    let counters = network.outside().counters();
+    let counters = network.packet_simulation().counters();
     let flow = &counters.flows[0];
     let node = &results.routers[0].node;
     assert!(node.packets.dropped_microcode > 100, "{:?}", node.packets);

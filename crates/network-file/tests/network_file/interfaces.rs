@@ -87,8 +87,8 @@ fn network(text: &str) -> Network {
 pub fn network_of(file: &NetworkFile) -> Network {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
-    let outside = Simulation::new(file.topology.clone()).expect("a network");
-    Network::new(outside, systems).expect("chips")
+    let packet_simulation = Simulation::new(file.topology.clone()).expect("a network");
+    Network::new(packet_simulation, systems).expect("chips")
 }
 
 fn request((mac, own): (Mac, [u8; 4]), wanted: [u8; 4]) -> Vec<u8> {
@@ -158,8 +158,8 @@ pub fn udp(bytes: &[u8]) -> (Mac, Mac, u8, Vec<u8>) {
 /// Runs in steps and returns all frames that come out.
 pub fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame> {
     let mut frames = Vec::new();
-    while network.outside().now() < until {
-        let next = (network.outside().now() + step).min(until);
+    while network.packet_simulation().now() < until {
+        let next = (network.packet_simulation().now() + step).min(until);
         network
             .run_to(next, &mut NoTap, &never_interrupt)
             .expect("no fault");
@@ -185,7 +185,7 @@ pub fn through_routers(mut network: Network, routers: u8, step: Time) -> Vec<Out
     assert_eq!(arp(&seen[0]), (ArpOperation::REPLY, PORT.0, port));
     assert_eq!(seen[0].node, 0);
 
-    let now = network.outside().now();
+    let now = network.packet_simulation().now();
     network
         .inject(0, &datagram(A, (PORT.0, B.1)), now)
         .expect("an end");
@@ -203,7 +203,7 @@ pub fn through_routers(mut network: Network, routers: u8, step: Time) -> Vec<Out
     reply[21] = 2;
     reply[32..38].copy_from_slice(&mac);
     network
-        .inject(1, &reply, network.outside().now())
+        .inject(1, &reply, network.packet_simulation().now())
         .expect("an end");
     let arrived = out(&mut network, 3 * MILLISECOND, step);
     assert_eq!(arrived.len(), 1, "{arrived:?}");
@@ -229,7 +229,7 @@ fn router_model_forwards_and_answers_arp_for_interfaces() {
     let mut network = network(MODEL);
     // The router answers for its side, and for addresses that no node has.
     for wanted in [B.1, PORT.1] {
-        let at = network.outside().now();
+        let at = network.packet_simulation().now();
         network.inject(0, &request(A, wanted), at).expect("an end");
         let seen = out(&mut network, at + MILLISECOND, MILLISECOND);
         let [(operation, router, from)] = seen.iter().map(arp).collect::<Vec<_>>()[..] else {
@@ -238,10 +238,10 @@ fn router_model_forwards_and_answers_arp_for_interfaces() {
         assert_eq!((operation, from), (ArpOperation::REPLY, wanted.into()));
         // As real stations do before sending anything else.
         network
-            .inject(1, &request(B, PORT.1), network.outside().now())
+            .inject(1, &request(B, PORT.1), network.packet_simulation().now())
             .expect("an end");
         out(&mut network, at + 2 * MILLISECOND, MILLISECOND);
-        let now = network.outside().now();
+        let now = network.packet_simulation().now();
         network
             .inject(0, &datagram(A, (router, B.1)), now)
             .expect("an end");
@@ -253,7 +253,7 @@ fn router_model_forwards_and_answers_arp_for_interfaces() {
         assert_eq!(payload, udp(&datagram(A, B)).3);
     }
     // A host on the link answers for itself, and none answers for the requester's own address.
-    let at = network.outside().now();
+    let at = network.packet_simulation().now();
     network
         .inject(0, &request(A, [10, 1, 0, 3]), at)
         .expect("an end");
@@ -287,7 +287,7 @@ fn injecting_early_or_just_in_time_is_equivalent() {
         let mut left = Vec::new();
         for (node, bytes, at) in &coming {
             // All events before the frame's time have been processed.
-            let now = late.outside().now().max(at - 1);
+            let now = late.packet_simulation().now().max(at - 1);
             left.extend(out(&mut late, now, MICROSECOND));
             late.inject(*node, bytes, *at).expect("an end");
         }

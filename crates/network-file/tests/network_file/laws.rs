@@ -23,9 +23,11 @@ fn network(model: &str, queue: &str, flows: &str) -> String {
 fn run(text: &str) -> (NetworkCounters, Results) {
     let file = NetworkFile::parse("net.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let mut network = without_chips(&file);
-    let begin = network.outside().counters();
-    network.outside_mut().run_to(file.until, &mut NoTap);
-    let counters = network.outside().counters();
+    let begin = network.packet_simulation().counters();
+    network
+        .packet_simulation_mut()
+        .run_to(file.until, &mut NoTap);
+    let counters = network.packet_simulation().counters();
     (counters, Results::of(&file, &network, &begin))
 }
 
@@ -136,9 +138,13 @@ fn xcp_keeps_all_parking_lot_lines_busy() {
     let text = include_str!("../../../../traces/networks/parking-lot.toml");
     let file = NetworkFile::parse("lot.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let mut network = without_chips(&file);
-    network.outside_mut().run_to(file.from, &mut NoTap);
-    let begin = network.outside().counters();
-    network.outside_mut().run_to(file.until, &mut NoTap);
+    network
+        .packet_simulation_mut()
+        .run_to(file.from, &mut NoTap);
+    let begin = network.packet_simulation().counters();
+    network
+        .packet_simulation_mut()
+        .run_to(file.until, &mut NoTap);
     let results = Results::of(&file, &network, &begin);
     let watched = results.lines.iter().filter(|line| line.watched);
     assert_eq!(watched.clone().count(), 3);

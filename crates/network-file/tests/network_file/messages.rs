@@ -8,7 +8,7 @@ use std::path::Path;
 use etherparse::icmpv4::{DestUnreachableHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, NetSlice, SlicedPacket, TransportSlice};
 use npsim_network::counters::Tally;
-use npsim_network::ethernet::wrapped;
+use npsim_network::ethernet::with_ethernet_header;
 use npsim_network::topology::Topology;
 use npsim_network::{DropReason, Frame, Network, Simulation, Tap};
 use npsim_network_file::chips::systems;
@@ -28,8 +28,9 @@ struct Seen {
 
 impl Tap for Seen {
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
-        if !frame.is_of_flow() {
-            let bytes = wrapped(frame, &self.topology, [2; 6], [4; 6]).expect("a frame");
+        if !frame.is_flow_packet() {
+            let bytes =
+                with_ethernet_header(frame, &self.topology, [2; 6], [4; 6]).expect("a frame");
             self.messages.push((now, line, bytes));
         }
     }
@@ -49,18 +50,18 @@ fn shipped(text: &str) -> NetworkFile {
 fn ran(file: &NetworkFile, threads: usize, step: Time) -> (Network, Results, Seen) {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
-    let outside = Simulation::new(file.topology.clone()).expect("a network");
-    let mut network = Network::new(outside, systems)
+    let packet_simulation = Simulation::new(file.topology.clone()).expect("a network");
+    let mut network = Network::new(packet_simulation, systems)
         .expect("chips")
         .with_threads(threads);
-    let begin = network.outside().counters();
+    let begin = network.packet_simulation().counters();
     let mut seen = Seen {
         topology: file.topology.clone(),
         messages: Vec::new(),
         dropped: BTreeMap::new(),
     };
-    while network.outside().now() < file.until {
-        let next = (network.outside().now() + step).min(file.until);
+    while network.packet_simulation().now() < file.until {
+        let next = (network.packet_simulation().now() + step).min(file.until);
         network
             .run_to(next, &mut seen, &never_interrupt)
             .expect("no fault");
@@ -158,7 +159,7 @@ fn hosts_receive_icmp_errors_and_connections_survive() {
     );
     // The counts balance: data for the line was sent, or is on its way to the chip or in it:
     // acknowledgements of the last milliseconds.
-    let counters = network.outside().counters();
+    let counters = network.packet_simulation().counters();
     let line = &counters.lines[back];
     let under_way = line.offered.packets - line.sent.packets;
     assert!(under_way < 10, "{line:?}");

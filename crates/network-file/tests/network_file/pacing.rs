@@ -54,8 +54,8 @@ impl Tap for Departures {
 fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
-    let outside = Simulation::new(file.topology.clone()).expect("a network");
-    let mut network = Network::new(outside, systems).expect("chips");
+    let packet_simulation = Simulation::new(file.topology.clone()).expect("a network");
+    let mut network = Network::new(packet_simulation, systems).expect("chips");
     let mut links = file.topology.links.iter();
     let link = links.position(|link| link.name == "bottleneck");
     let mut seen = Departures {
@@ -65,7 +65,7 @@ fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
     network
         .run_to(file.until, &mut seen, &|| ControlFlow::Continue(()))
         .expect("no fault");
-    let counters = network.outside().counters();
+    let counters = network.packet_simulation().counters();
     let took = counters.flows.iter().map(|flow| {
         assert_eq!(flow.gone.packets, 0, "nothing is lost");
         flow.sender.completed_at.expect("it is done") - flow.start

@@ -76,16 +76,16 @@ me.processing.define.REST_LONGEST = 255
 fn network(file: &NetworkFile) -> Network {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
-    let outside = Simulation::new(file.topology.clone()).expect("a network");
-    Network::new(outside, systems).expect("chips")
+    let packet_simulation = Simulation::new(file.topology.clone()).expect("a network");
+    Network::new(packet_simulation, systems).expect("chips")
 }
 
 fn ran(text: &str, threads: usize, step: Time) -> (Network, Results) {
     let file = file(text);
     let mut network = network(&file).with_threads(threads);
-    let begin = network.outside().counters();
-    while network.outside().now() < file.until {
-        let next = (network.outside().now() + step).min(file.until);
+    let begin = network.packet_simulation().counters();
+    while network.packet_simulation().now() < file.until {
+        let next = (network.packet_simulation().now() + step).min(file.until);
         network
             .run_to(next, &mut NoTap, &never_interrupt)
             .expect("no fault");

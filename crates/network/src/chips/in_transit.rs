@@ -46,7 +46,7 @@ fn order_of(frame: &Frame) -> OrderKey {
         Content::Ethernet { from, .. } => Some(from),
         _ => None,
     };
-    (frame.flow, frame.to, frame.is_of_flow(), from)
+    (frame.flow, frame.to, frame.is_flow_packet(), from)
 }
 
 /// The frames inside a chip.

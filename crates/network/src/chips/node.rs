@@ -9,7 +9,7 @@ use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_project::problem::Problem;
 use npsim_protocols::arp;
 use npsim_protocols::icmp::{Datagram, ICMP, message};
-use npsim_session::links::{Crossing, FrameOrigin, LostFrame};
+use npsim_session::links::{FrameOrigin, LinkFrame, LostFrame};
 use npsim_session::node::{NetworkedState, Node};
 use npsim_session::report::NodeReport;
 use npsim_session::session::seed_of;
@@ -49,7 +49,7 @@ struct Port {
 impl Port {
     /// Returns the open end to which a frame that leaves by the port goes, if any.
     fn open_end(&self, bytes: &[u8], topology: &Topology) -> Option<usize> {
-        let packet = Datagram::in_frame(bytes);
+        let packet = Datagram::from_frame(bytes);
         let to = packet.and_then(|packet| topology.node_of(packet.destination()));
         let to = to.unwrap_or(self.peer);
         topology.is_open(to).then_some(to)
@@ -98,7 +98,7 @@ pub struct ChipReport<'a> {
 /// Departures and losses of a chip, in its own cycles.
 #[derive(Debug, Default)]
 pub(crate) struct NodeEvents {
-    departures: Vec<Crossing>,
+    departures: Vec<LinkFrame>,
     lost: Vec<LostFrame>,
 }
 
@@ -167,7 +167,7 @@ impl ChipNode {
     /// chip. `progress` is called now and then and tells whether to continue. All earlier departures are known to all
     /// nodes.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
-        self.node.set_free();
+        self.node.clear_answer_limit();
         self.continue_to(until, progress);
     }
 
@@ -298,7 +298,7 @@ impl ChipNode {
         let Some((number, port)) = ports.find(|(_, port)| port.into == line) else {
             return Ok(());
         };
-        let bytes = ethernet::wrapped(&frame, topology, port.own, port.neighbour);
+        let bytes = ethernet::with_ethernet_header(&frame, topology, port.own, port.neighbour);
         let bytes = bytes.map_err(|error| Problem::new(error.to_string()))?;
         let rate = topology.links[line / 2].lines[line % 2].rate;
         let bits = u128::from(ethernet::bits(frame.bytes));
@@ -314,7 +314,7 @@ impl ChipNode {
             }
         });
         let (start, end) = (self.cycle(begins), self.cycle(ends));
-        self.node.put(Crossing {
+        self.node.put(LinkFrame {
             start,
             end,
             port: number as u8,
@@ -333,7 +333,7 @@ impl ChipNode {
     }
 
     /// Passes on to the network what the chip did. Returns the frames that go to other chips.
-    pub fn tell(
+    pub fn notify(
         &mut self,
         happened: NodeEvents,
         simulation: &mut Simulation,
@@ -388,7 +388,7 @@ impl ChipNode {
     /// counted once. Returns the frame if it goes to another chip.
     fn departed(
         &mut self,
-        departure: Crossing,
+        departure: LinkFrame,
         simulation: &mut Simulation,
         tap: &mut dyn Tap,
     ) -> Option<ToChip> {
@@ -479,7 +479,7 @@ impl ChipNode {
         tap: &mut dyn Tap,
     ) -> Option<Frame> {
         let (port, topology) = (port?, simulation.topology());
-        if let Some(message) = arp::message::ArpMessage::in_frame(bytes) {
+        if let Some(message) = arp::message::ArpMessage::from_frame(bytes) {
             // A host on this link, or whatever else is at its other end.
             let to = topology.node_of(message.target.1);
             let to = to.filter(|to| simulation.route(self.system.node, *to) == Some(port.out));
@@ -488,13 +488,13 @@ impl ChipNode {
                     message,
                     from: self.system.node as u32,
                 },
-                bytes: ethernet::LEAST,
+                bytes: ethernet::MIN_IP_BYTES,
                 flow: None,
                 to: to.unwrap_or(port.peer) as u32,
             });
         }
         let open = port.open_end(bytes, topology);
-        let packet = Datagram::in_frame(bytes);
+        let packet = Datagram::from_frame(bytes);
         let message = packet.filter(|packet| packet.protocol() == ICMP);
         let quoted = message.and_then(|message| {
             let label = PacketLabel::of(message::quote(&message)?)?;

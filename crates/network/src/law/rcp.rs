@@ -54,7 +54,7 @@ impl RcpLine {
         };
         let rtt = header.as_ref().map_or(0, |header| header.rtt);
         self.counters.arrive(size, rtt);
-        if let Some(header) = header.filter(|header| header.takes_rate()) {
+        if let Some(header) = header.filter(|header| header.accepts_rate()) {
             header.rate = stamp(header.rate, self.rate.rate());
         }
     }

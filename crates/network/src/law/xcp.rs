@@ -57,7 +57,7 @@ impl XcpLine {
 
     fn give(&mut self, frame: &mut Frame) {
         let size = frame.bytes as u16;
-        if let Some(header) = header(frame).filter(|header| header.takes_feedback()) {
+        if let Some(header) = header(frame).filter(|header| header.accepts_feedback()) {
             let given = self.pools.depart(header.x, size, header.delta_throughput);
             header.delta_throughput = given.delta;
         }

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Simulation;
-use crate::ethernet::wrapped;
+use crate::ethernet::with_ethernet_header;
 use crate::event::Event;
 use crate::frame::{Content, Frame};
-use crate::link_header::{HEADER, Mac, made_up};
+use crate::link_header::{HEADER, Mac, generated_mac};
 use crate::stacks::Stacks;
 use crate::tap::Tap;
 use crate::topology::Topology;
@@ -77,7 +77,7 @@ impl OpenEnd {
         Self {
             gateway: router.or(neighbours.first()).copied(),
             neighbours,
-            mac: made_up(node),
+            mac: generated_mac(node),
             later: VecDeque::new(),
         }
     }
@@ -144,7 +144,7 @@ impl Simulation {
     /// Returns the node to which a frame from an open end goes.
     pub(super) fn destination(&self, from: usize, bytes: &[u8]) -> Option<usize> {
         let end = self.open[from].as_ref()?;
-        let wanted = ArpMessage::in_frame(bytes).map(|message| message.target.1);
+        let wanted = ArpMessage::from_frame(bytes).map(|message| message.target.1);
         let on_link = |node: &usize| end.neighbours.contains(node);
         if let Some(wanted) = wanted {
             return self
@@ -153,7 +153,7 @@ impl Simulation {
                 .filter(on_link)
                 .or(end.gateway);
         }
-        let packet = Datagram::in_frame(bytes).map(|packet| packet.destination());
+        let packet = Datagram::from_frame(bytes).map(|packet| packet.destination());
         let node = packet.and_then(|wanted| self.topology.node_of(wanted));
         node.filter(|node| self.routes.line(from, *node).is_some())
             .or(end.gateway)
@@ -171,15 +171,15 @@ impl Simulation {
         let now = self.now;
         let own = self.open[node]
             .as_mut()
-            .map_or(made_up(node), |end| end.address(now));
+            .map_or(generated_mac(node), |end| end.address(now));
         let peer = match frame.content {
             // The last router has put its address here, if it is known.
             Content::Ethernet { ref bytes, .. } => bytes[6..].first_chunk().copied(),
             _ => None,
         };
-        let peer = peer.unwrap_or_else(|| made_up(self.lines[line].from));
+        let peer = peer.unwrap_or_else(|| generated_mac(self.lines[line].from));
         // Endpoints only create packets that fit into frames.
-        let Ok(bytes) = wrapped(frame, &self.topology, own, peer) else {
+        let Ok(bytes) = with_ethernet_header(frame, &self.topology, own, peer) else {
             return;
         };
         if let Some(stack) = stacks.at(node) {
@@ -214,7 +214,7 @@ impl Simulation {
         let asks = message.operation == Operation::Request && self.topology.is_open(*from as usize);
         if asks && beyond && !probe {
             let answer = Content::Arp {
-                message: message.reply(made_up(node)),
+                message: message.reply(generated_mac(node)),
                 from: node as u32,
             };
             let answer = Frame {

@@ -5,11 +5,11 @@ use npsim_protocols::icmp::Datagram;
 use npsim_protocols::icmp::message::IcmpContent;
 use npsim_transport::time::Time;
 
-use crate::ethernet::made_up;
+use crate::ethernet::generated_mac;
 use crate::event::Event;
 use crate::frame::{Content, Frame, HEADERS, Hop, TTL};
 use crate::stacks::Stacks;
-use crate::tap::{SenderSeen, Tap};
+use crate::tap::{SenderSnapshot, Tap};
 use crate::topology::NodeKind;
 
 use super::{Simulation, ToChip};
@@ -213,7 +213,7 @@ impl Simulation {
             Content::Icmp(bytes) => {
                 let said = Datagram::of(bytes).and_then(|packet| IcmpContent::of(&packet, address));
                 self.messages.count(said, frame.bytes);
-                if let (Some(flow), Some(IcmpContent::Trouble(_))) = (frame.flow, said) {
+                if let (Some(flow), Some(IcmpContent::IcmpError(_))) = (frame.flow, said) {
                     self.flows[flow as usize].messages.count(said, frame.bytes);
                 }
             }
@@ -224,7 +224,7 @@ impl Simulation {
                 }
                 let answer = Box::new(Frame {
                     content: Content::Arp {
-                        message: message.reply(made_up(node)),
+                        message: message.reply(generated_mac(node)),
                         from: node as u32,
                     },
                     to: *from,
@@ -303,7 +303,7 @@ impl Simulation {
         if end.is_multiple_of(2) && tap.watches_senders() {
             let endpoint = &self.ends[end].endpoint;
             let counters = endpoint.sender().unwrap_or_default();
-            let seen = SenderSeen {
+            let seen = SenderSnapshot {
                 view: endpoint.view(),
                 retransmitted: counters.retransmitted,
                 timeouts: counters.timeouts,

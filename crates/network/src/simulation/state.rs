@@ -24,7 +24,7 @@ impl Simulation {
         // A packet has a flow; a message may have none.
         let flow = frame
             .flow
-            .map_or(!frame.is_of_flow(), |flow| (flow as usize) < flows);
+            .map_or(!frame.is_flow_packet(), |flow| (flow as usize) < flows);
         let sound = match &frame.content {
             Content::Icmp(bytes) => Datagram::of(bytes).is_some(),
             Content::Ethernet { bytes, .. } => bytes.len() >= HEADER,

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use npsim::problem::Problem;
-use npsim::whole_file::WholeFile;
+use npsim::whole_file::AtomicFile;
 use npsim_net::compression::Compression as ByName;
 use tar::{Archive, Builder, EntryType, Header};
 
@@ -61,8 +61,8 @@ impl Bundle {
     }
 
     fn write_to(&self, path: &Path) -> io::Result<()> {
-        let file = WholeFile::create(path)?;
-        // [`WholeFile`] itself compresses a file whose name ends in `.gz`.
+        let file = AtomicFile::create(path)?;
+        // [`AtomicFile`] itself compresses a file whose name ends in `.gz`.
         if ByName::of_name(path) == Some(ByName::Gzip) {
             return self.pack_into(file)?.commit();
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use npsim::problem::Problem;
-use npsim::whole_file::{is_standard_output, same_file, try_place};
+use npsim::whole_file::{check_creatable, is_standard_output, same_file};
 use npsim_net::compression::Compression;
 use npsim_net::inputs::{InputNote, NoteKind, STANDARD_INPUT};
 
@@ -148,7 +148,7 @@ fn check_name(path: &Path) -> Result<(), Problem> {
     match Compression::of_name(path) {
         _ if is_standard_output(path) => Ok(()),
         None | Some(Compression::Gzip) => {
-            try_place(path).map_err(|error| Problem::io("write", path, &error))
+            check_creatable(path).map_err(|error| Problem::io("write", path, &error))
         }
         Some(other) => Err(Problem::new(format!(
             "a bundle is compressed by gzip, not as `.{}` promises: `{}`",

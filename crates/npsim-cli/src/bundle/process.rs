@@ -30,7 +30,7 @@ pub struct ProcessResult {
 pub fn note_if_asked() {
     if let Some(folder) = env::var_os(NOTES) {
         // If notes are missing, the process that reads them reports the error.
-        let _ = inputs::note_into(Path::new(&folder));
+        let _ = inputs::record_inputs_to(Path::new(&folder));
     }
 }
 

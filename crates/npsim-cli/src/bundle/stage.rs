@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use npsim::problem::Problem;
-use npsim_net::inputs::{InputNote, NoteKind, notes_in};
+use npsim_net::inputs::{InputNote, NoteKind, read_notes};
 
 use super::archive::MAX_BYTES;
 use super::command_line::{below, tidy};
@@ -66,7 +66,7 @@ pub fn run(
 
 /// The notes of a process; an error if it could not write any.
 pub fn notes_of(folder: &Path) -> Result<Vec<InputNote>, Problem> {
-    notes_in(folder).map_err(|error| {
+    read_notes(folder).map_err(|error| {
         Problem::new(format!("cannot determine what the command reads: {error}"))
             .help("are the names of all files in UTF-8, and is the disk full?")
     })

@@ -10,9 +10,9 @@ use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::{is_standard_output, write_whole};
+use npsim::whole_file::{is_standard_output, write_atomically};
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
-use npsim_net::compression::without_ending;
+use npsim_net::compression::without_extension;
 use serde::Serialize;
 
 use super::destinations::{self, OutputOption};
@@ -116,7 +116,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let whole = !single && arguments.me.is_none();
         let whole = whole && (!is_firmware(&arguments.target) || groups.len() > 1);
         let bytes = format.bytes(&groups, whole, arguments.parity)?;
-        write_whole(path, &bytes).map_err(|error| Problem::io("write", path, &error))?;
+        write_atomically(path, &bytes).map_err(|error| Problem::io("write", path, &error))?;
     }
     if arguments.format.is_json() {
         let sizes = groups.iter().map(|(ids, program)| ProgramSize {
@@ -242,7 +242,7 @@ fn format_of(path: &Path) -> Result<OutputForm, Problem> {
     if is_standard_output(path) {
         return Ok(OutputForm::Image);
     }
-    let plain = without_ending(path);
+    let plain = without_extension(path);
     match plain.extension().and_then(|extension| extension.to_str()) {
         Some("npi") => Ok(OutputForm::Image),
         Some("list") => Ok(OutputForm::List),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use npsim::assemble::Program;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::{is_standard_output, same_file, try_place};
+use npsim::whole_file::{check_creatable, is_standard_output, same_file};
 
 use super::file_forms::{FileForm, JSON, PAGE};
 use super::format::Format;
@@ -174,7 +174,7 @@ pub fn check_writable(outputs: &[OutputOption]) -> Result<(), Problem> {
         if let Some(folder) = path.parent().filter(|_| output.makes_folder) {
             page_file::make_folder(folder)?;
         }
-        try_place(path).map_err(|error| Problem::io("write", path, &error))?;
+        check_creatable(path).map_err(|error| Problem::io("write", path, &error))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::docs::markdown::{blocks, links};
 use crate::docs::{Heading, Page, TopicMatch, find, html, pages, terminal_text};
 use clap::Args;
 use npsim::problem::Problem;
-use npsim::whole_file::write_whole;
+use npsim::whole_file::write_atomically;
 
 use super::value::folder;
 use crate::output;
@@ -155,7 +155,8 @@ fn write_html(folder: &std::path::Path) -> Result<(), Problem> {
     std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
     for (name, text) in html::files() {
         let path = folder.join(name);
-        write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
+        write_atomically(&path, text.as_bytes())
+            .map_err(|error| Problem::io("write", &path, &error))?;
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ fn parse(place: &str) -> Result<(PathBuf, Option<u32>), Problem> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (file, line) = parse(&arguments.place)?;
-    npsim_net::inputs::seeing(&file);
+    npsim_net::inputs::note_existence(&file);
     std::fs::metadata(&file).map_err(|error| Problem::io("read", &file, &error))?;
     let owner = || project_of(&Disk, &file).filter(|_| npsim::project::is_source(&file));
     let project = arguments.project.clone().or_else(owner);
@@ -110,7 +110,7 @@ fn no_instructions(
     line: Option<u32>,
 ) -> Problem {
     let shown = file.display();
-    let lines = explain::lines_with_words(programs, file);
+    let lines = explain::lines_with_code(programs, file);
     let Some(line) = line.filter(|_| !lines.is_empty()) else {
         let problem = Problem::new(format!("no line of `{shown}` produces a word"));
         return if arguments.project.is_none() {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use npsim::problem::Problem;
-use npsim_net::compression::{Compression, without_ending};
+use npsim_net::compression::{Compression, without_extension};
 
 /// The format of an output.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl FileForm {
             ))
             .help("leave that ending out"));
         }
-        let plain = without_ending(path);
+        let plain = without_extension(path);
         let Some(ending) = ending(&plain) else {
             return Ok(());
         };

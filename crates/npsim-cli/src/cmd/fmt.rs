@@ -8,8 +8,8 @@ use anyhow::Context as _;
 use clap::Args;
 use npsim::includes::{Encoding, decode};
 use npsim::problem::{Problem, Problems};
-use npsim::whole_file::write_whole;
-use npsim_asm::format::{format as laid_out, mistake};
+use npsim::whole_file::write_atomically;
+use npsim_asm::format::{format as laid_out, syntax_error};
 use serde::Serialize;
 
 use super::format::{self, Format};
@@ -107,7 +107,7 @@ fn is_microcode_file(path: &Path) -> bool {
 
 /// Formats a file; returns what changed.
 fn format_file(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
-    npsim_net::inputs::reading(path);
+    npsim_net::inputs::note_read(path);
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let name = path.display().to_string();
     let encoding = Encoding::of(&bytes);
@@ -121,13 +121,13 @@ fn format_file(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Diff
         different.report(arguments.format)?;
         return Ok(Some(different));
     }
-    write_whole(path, &encoding.encode(formatted))
+    write_atomically(path, &encoding.encode(formatted))
         .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))?;
     Ok(Some(different))
 }
 
 fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
-    npsim_net::inputs::reading_standard_input();
+    npsim_net::inputs::note_standard_input();
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let encoding = Encoding::of(&bytes);
@@ -208,16 +208,16 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 
 /// The formatted source; one with a syntax error is left alone, since its meaning is unclear.
 fn formatted(text: &str, name: &str) -> Result<String, Problem> {
-    let Some(mistake) = mistake(text) else {
+    let Some(syntax_error) = syntax_error(text) else {
         return Ok(laid_out(text));
     };
-    let before = &text[..mistake.primary.span.lo as usize];
+    let before = &text[..syntax_error.primary.span.lo as usize];
     let line = 1 + before.matches('\n').count();
     let message = format!(
         "`{name}` is left as it is: line {line}: {}",
-        mistake.message
+        syntax_error.message
     );
-    let help = mistake
+    let help = syntax_error
         .help
         .unwrap_or_else(|| "correct the line".to_owned());
     Err(Problem::new(message).help(help))

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::generated::files;
 use clap::Args;
 use npsim::problem::Problem;
-use npsim::whole_file::write_whole;
+use npsim::whole_file::write_atomically;
 
 /// Write the editors' grammars, the instruction reference and the schemas of JSON
 ///
@@ -23,7 +23,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
         }
-        write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
+        write_atomically(&path, text.as_bytes())
+            .map_err(|error| Problem::io("write", &path, &error))?;
     }
     Ok(ExitCode::SUCCESS)
 }

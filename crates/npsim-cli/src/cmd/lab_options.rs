@@ -18,7 +18,7 @@ use npsim_lab::replicates::equal_runs;
 use npsim_lab::results::Results;
 use npsim_lab::store::PointOutcome;
 use npsim_lab::study::Study;
-use npsim_lab::tables::{comparison, gaps, wide_comparison};
+use npsim_lab::tables::{comparison, missing_values, wide_comparison};
 use npsim_lab::verdict::Comparison;
 
 use super::value::{folder, parser, threads};
@@ -126,7 +126,7 @@ struct BarState {
 }
 
 impl Progress for LabProgress {
-    fn prepares(&self, points: usize) {
+    fn preparing(&self, points: usize) {
         if points == 0 || !std::io::stderr().is_terminal() {
             return;
         }
@@ -153,7 +153,7 @@ impl Progress for LabProgress {
         bar.inc(1);
     }
 
-    fn begins(&self, to_run: usize, cycles: Cycle, _: usize) {
+    fn starting(&self, to_run: usize, cycles: Cycle, _: usize) {
         if let Some(examination) = self.examination.get() {
             examination.bar.finish_and_clear();
         }
@@ -217,7 +217,7 @@ pub fn report_faults(results: &Results) {
 
 /// Reports why metrics have no value, on standard error; if `asked` is given, only for these curves.
 pub fn report_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) {
-    for gap in gaps(study, results, asked) {
+    for gap in missing_values(study, results, asked) {
         output::line(&format!("note: {gap}"));
     }
 }

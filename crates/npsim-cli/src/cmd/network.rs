@@ -19,7 +19,7 @@ use npsim::project::assemble::assemble_project;
 use npsim::registry;
 use npsim_network::{Network, Simulation, Stopped};
 use npsim_network_file::advisories::advisories;
-use npsim_network_file::checkpoint::{self, Checkpoint, Standing, inputs_of};
+use npsim_network_file::checkpoint::{self, Checkpoint, NetworkProgress, checkpoint_inputs};
 use npsim_network_file::chips::systems;
 use npsim_network_file::file::NetworkFile;
 use npsim_network_file::results::Results;
@@ -96,28 +96,28 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     }
     outputs::check(arguments, path, &systems)?;
     let advisories = advisories(&file, &systems);
-    let outside = Simulation::new(file.topology.clone())?;
-    let network = Network::on_core(outside, systems, arguments.core.kind())?;
+    let packet_simulation = Simulation::new(file.topology.clone())?;
+    let network = Network::on_core(packet_simulation, systems, arguments.core.kind())?;
     let mut network = network.with_threads(threads(arguments.threads));
     let saving = arguments.saving.checkpoint.as_deref();
     if saving.is_some() || checkpoint.is_some() {
-        network.savable()?;
+        network.check_savable()?;
     }
     let every = { arguments.saving.checkpoint_every }
         .map_or(file.until / CHECKPOINTS, |it| it.0 / file.scale);
     let saver = Saver::new(saving, checkpoint, every.max(1), || {
         let text = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
-        inputs_of(path, &text, &network)
+        checkpoint_inputs(path, &text, &network)
     })?;
     let every = { arguments.every }.map_or(file.until / SAMPLES, |it| it.0 / file.scale);
-    let mut standing = Standing::new(&network, every);
+    let mut run_progress = NetworkProgress::new(&network, every);
     if let Some(checkpoint) = checkpoint {
         refuse_earlier_end(checkpoint, Some(file.until), |time| {
             format!("{} s", time as f64 * file.scale as f64 / SECOND as f64)
         })?;
-        standing = checkpoint::restore(checkpoint, &mut network)?;
+        run_progress = checkpoint::restore(checkpoint, &mut network)?;
     }
-    let sampled = standing.sampled.take();
+    let sampled = run_progress.sampled.take();
     if let (Some(recorded), Some(path)) = (&mut recorded, &arguments.out) {
         recorded.capture(path)?;
     }
@@ -132,7 +132,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         network,
         recorded,
         outputs,
-        standing,
+        run_progress,
         saver,
     };
     let stopped = driver.run(started, &interrupt_flag())?;
@@ -140,10 +140,10 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         network,
         recorded,
         outputs,
-        standing,
+        run_progress,
         ..
     } = driver;
-    let results = Results::of(&file, &network, &standing.begin);
+    let results = Results::of(&file, &network, &run_progress.begin);
     outputs.finish(&network, &results)?;
     recorded.map_or(Ok(()), Recorded::finish)?;
     if !arguments.quiet && arguments.format.is_json() {

@@ -7,7 +7,7 @@ use clap::Args;
 use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::{FILE_NAME, Overrides, default_text, is_source};
-use npsim::whole_file::write_whole;
+use npsim::whole_file::write_atomically;
 use serde::Serialize;
 
 use super::format::Format;
@@ -102,7 +102,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .map(|include| relative_path(&folder, include))
         .collect::<Result<Vec<_>, _>>()?;
     let text = default_text(&Disk, source, &shown, &include, &overrides)?;
-    write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
+    write_atomically(&path, text.as_bytes())
+        .map_err(|error| Problem::io("write", &path, &error))?;
     let written = NewProjectOutput {
         project: path.display().to_string(),
         folder: folder.display().to_string(),

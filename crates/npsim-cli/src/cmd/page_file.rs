@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
-use npsim::whole_file::write_whole;
+use npsim::whole_file::write_atomically;
 
 /// The page's file name.
 const PAGE: &str = "index.html";
@@ -30,5 +30,5 @@ pub fn write(folder: &Path, page: anyhow::Result<String>) -> Result<(), Problem>
         page.map_err(|error| Problem::new(format!("the report could not be made: {error:#}")))?;
     make_folder(folder)?;
     let path = path(folder);
-    write_whole(&path, page.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
+    write_atomically(&path, page.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
 }

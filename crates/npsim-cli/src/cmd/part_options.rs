@@ -46,7 +46,7 @@ pub struct PartOptions {
     #[arg(long, value_name = "SCHEDULER", value_enum)]
     script: Option<Scheduler>,
     /// Number of shards for `--script` or `--list --format json` [default of `--script`: 16, or the number of runs if that is less]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=part::MOST_SHARDS as i64), conflicts_with_all = ["point", "shard", "merge"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=part::MAX_SHARDS as i64), conflicts_with_all = ["point", "shard", "merge"])]
     shards: Option<u32>,
 }
 
@@ -140,7 +140,7 @@ impl PartOptions {
     pub fn listed<'a>(&self, points: &'a [CachedPoint]) -> Vec<ListedPoint<'a>> {
         let shards = self
             .shards
-            .map(|shards| part::deal(points, shards as usize));
+            .map(|shards| part::assign_shards(points, shards as usize));
         let listed = points.iter().enumerate();
         let listed = listed.map(|(at, cached)| ListedPoint {
             point: cached.point.number,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::assemble::{Messages, options, say_whose};
+use npsim::assemble::{Messages, add_owner_note, options};
 use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::includes::FileIncludes;
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         &preprocessed.lines,
         &sources,
     ))?;
-    say_whose(&Disk, &project, program, &mut diagnostics);
+    add_owner_note(&Disk, &project, program, &mut diagnostics);
     let mut messages = Messages::default();
     messages.add(&diagnostics, &sources);
     messages.add_owners(&Disk, &project);

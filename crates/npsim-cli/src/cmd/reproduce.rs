@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use npsim::problem::Problem;
 use npsim::project::Setting;
-use npsim::project::whole_file::write_whole;
+use npsim::project::whole_file::write_atomically;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::class::RowClass;
 use npsim_lab::document::document;
@@ -170,8 +170,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     report_faults(&results);
     report_unsettled(&results);
-    let asked = part.then(|| selection::asked(&study, &wanted));
-    report_gaps(&study, &results, asked.as_ref());
+    let curves_behind = part.then(|| selection::curves_behind(&study, &wanted));
+    report_gaps(&study, &results, curves_behind.as_ref());
     report_equal_runs(&study, &results);
     let tally = tally(&results);
     output::line(&match whole {
@@ -221,7 +221,8 @@ fn export(name: &str, folder: &Path) -> anyhow::Result<ExitCode> {
             .into());
     }
     std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
-    write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))?;
+    write_atomically(&path, text.as_bytes())
+        .map_err(|error| Problem::io("write", &path, &error))?;
     output::line(&format!(
         "{0}: give it a `name` of its own and run `npsim reproduce {0}`; its systems are found below \
          the current folder, those above it, or `--root`",

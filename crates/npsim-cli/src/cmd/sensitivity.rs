@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use npsim_lab::places::SearchPath;
 use npsim_lab::sensitivity::knobs::Knob;
-use npsim_lab::sensitivity::{Question, SensitivityPlan};
+use npsim_lab::sensitivity::{SensitivityOptions, SensitivityPlan};
 use npsim_lab::studies;
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .lab
         .results(&format!("{}-sensitivity", study.name));
     let campaign = arguments.lab.campaign(&study, &places, &folder);
-    let question = Question {
+    let question = SensitivityOptions {
         ids: arguments.ids.clone(),
         only: arguments.only.clone(),
         samples: usize::from(arguments.samples),
@@ -142,7 +142,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for refused in &report.refused {
         output::line(&format!("note: not moved: {refused}"));
     }
-    for fault in report.kinds_of_faults() {
+    for fault in report.distinct_faults() {
         output::line(&format!("stopped: {fault}"));
     }
     output::line(&format!("{}; see {}", tally(&results), page.display()));

@@ -1,7 +1,7 @@
 //! Requests that set breakpoints. Each replaces those that it set before.
 
 use npsim_chip::kernel::check::Check;
-use npsim_debug::breakpoints::{Access, Breakpoint, What};
+use npsim_debug::breakpoints::{Access, Breakpoint, BreakpointKind};
 use npsim_debug::expression::{Expression, Lvalue};
 use npsim_debug::names::Memory;
 use npsim_debug::{DebugError, Direction, Stop, Thread, source};
@@ -74,16 +74,19 @@ impl Session<'_> {
         asked: &SourceBreakpoint,
     ) -> Result<(u32, u32), DebugError> {
         let place = format!("{path}:{}", asked.line);
-        let core = self.debugger.core().filter(|core| core.knows(&place));
+        let core = self
+            .debugger
+            .core()
+            .filter(|core| core.is_core_location(&place));
         let (point, line) = if let Some(core) = core {
             let (addresses, title) = core.addresses(&place)?;
             let line = core.place(addresses[0]).line;
-            let point = Breakpoint::new(title, What::Core(addresses));
+            let point = Breakpoint::new(title, BreakpointKind::Core(addresses));
             (point, line.map_or(asked.line, |it| it.1))
         } else {
             let (places, file, line) = self.debugger.line(path, asked.line)?;
             let title = format!("{file}:{line}");
-            let mut point = Breakpoint::new(title, What::Code(places));
+            let mut point = Breakpoint::new(title, BreakpointKind::Code(places));
             point.line = Some((file, line));
             (point, line)
         };
@@ -166,7 +169,7 @@ impl Session<'_> {
             Direction::Back
         };
         self.debugger
-            .come_to(places.ok_or_else(gone)?, thread, direction)
+            .run_to_words(places.ok_or_else(gone)?, thread, direction)
     }
 
     pub(super) fn set_instructions(&mut self, asked: &SetInstructions) -> Value {
@@ -192,7 +195,7 @@ impl Session<'_> {
             )));
         }
         let title = format!("address {pc} of microengine {me}");
-        let point = Breakpoint::new(title, What::Code(vec![(me, pc as u16)]));
+        let point = Breakpoint::new(title, BreakpointKind::Code(vec![(me, pc as u16)]));
         let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
         let point = restricted(point, condition, hits)?;
         Ok((self.add("instructions", point)?, reference))
@@ -253,7 +256,9 @@ impl Session<'_> {
         let mut data = |asked| self.data(&read(asked)?);
         let set = |asked| match data(asked) {
             Ok((id, None)) => json!({ "id": id, "verified": true }),
-            Ok((id, Some(unseen))) => json!({ "id": id, "verified": true, "message": unseen }),
+            Ok((id, Some(limitation))) => {
+                json!({ "id": id, "verified": true, "message": limitation })
+            }
             Err(complaint) => unverified(&complaint),
         };
         let set: Vec<_> = asked.breakpoints.iter().map(set).collect();
@@ -278,8 +283,8 @@ impl Session<'_> {
         let point = Breakpoint::new(text, what);
         let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
         let point = restricted(point, condition, hits)?;
-        let unseen = point.unseen();
-        Ok((self.add("data", point)?, unseen))
+        let limitation = point.limitation();
+        Ok((self.add("data", point)?, limitation))
     }
 }
 

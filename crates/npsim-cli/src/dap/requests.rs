@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use npsim::files::shown_source;
+use npsim::files::readable_source;
 use npsim_chip::kernel::check::Check;
 use npsim_debug::console::{completions, execute, time_text};
 use npsim_debug::expression::{Expression, Lvalue};
@@ -321,7 +321,7 @@ impl Session<'_> {
             return Ok((Some(body), FollowUp::Nothing));
         }
         let target = self.target.clone();
-        let sources = |file: &str| shown_source(Path::new(file), &target);
+        let sources = |file: &str| readable_source(Path::new(file), &target);
         self.debugger.select(thread)?;
         match execute(&mut self.debugger, &sources, &asked.expression) {
             Ok(answer) => {
@@ -504,7 +504,7 @@ impl Session<'_> {
         let file = files.find(|file| npsim_image::same_file(file, &path));
         let file =
             file.ok_or_else(|| DebugError::new(format!("no program has a file `{path}`")))?;
-        let text = shown_source(Path::new(file), &self.target).ok_or_else(|| {
+        let text = readable_source(Path::new(file), &self.target).ok_or_else(|| {
             DebugError::new(format!(
                 "`{file}` is not a readable source of at most 64 MiB"
             ))

@@ -234,7 +234,7 @@ impl Session<'_> {
         };
         let mut all = Vec::new();
         for (bank, letter) in [(Bank::A, 'a'), (Bank::B, 'b')] {
-            for number in 0..view.registers_each() {
+            for number in 0..view.registers_per_context() {
                 let operand = Operand::Gpr(bank, number);
                 let it = view.register(operand, Side::Both, thread.context);
                 let name = format!("{letter}{number}");
@@ -255,7 +255,7 @@ impl Session<'_> {
         let mut all = Vec::new();
         for (sigil, make) in files {
             for side in [Side::Read, Side::Write] {
-                for number in 0..view.registers_each() {
+                for number in 0..view.registers_per_context() {
                     let Some(it) = view.register(make(number), side, thread.context) else {
                         continue;
                     };

@@ -41,7 +41,7 @@ pub struct CoreRegisters {
     /// The register values.
     pub values: [u32; 17],
     /// Whether they are sent in big-endian order.
-    pub is_big: bool,
+    pub is_big_endian: bool,
 }
 
 impl Registers for CoreRegisters {
@@ -53,7 +53,7 @@ impl Registers for CoreRegisters {
 
     fn gdb_serialize(&self, mut write_byte: impl FnMut(Option<u8>)) {
         for value in self.values {
-            let bytes = if self.is_big {
+            let bytes = if self.is_big_endian {
                 value.to_be_bytes()
             } else {
                 value.to_le_bytes()

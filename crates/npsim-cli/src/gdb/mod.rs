@@ -43,7 +43,9 @@ pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::
     stream.set_nodelay(true)?;
     // A byte received during the run is an interrupt.
     let mut other = stream.try_clone()?;
-    debugger.ask(move |_| ConnectionExt::peek(&mut other).map_or(true, |byte| byte.is_some()));
+    debugger.poll_interrupt(move |_| {
+        ConnectionExt::peek(&mut other).map_or(true, |byte| byte.is_some())
+    });
     let target = CoreTarget::new(debugger, sources);
     let mut target = target.map_err(|error| Problem::new(error.to_string()))?;
     match GdbStub::new(stream).run_blocking::<EventLoop>(&mut target) {

@@ -16,7 +16,7 @@ use gdbstub::target::ext::breakpoints::{
 };
 use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
-use npsim_debug::breakpoints::{Breakpoint, BreakpointHit, What};
+use npsim_debug::breakpoints::{Breakpoint, BreakpointHit, BreakpointKind};
 use npsim_debug::console::execute;
 use npsim_debug::view::{self, StopReason};
 use npsim_debug::{DebugError, Debugger, Direction, Step, StopCause, Thread};
@@ -156,9 +156,13 @@ impl CoreTarget {
 
     fn add(&mut self, address: u32, words: Vec<u32>) -> bool {
         let whats = if words.is_empty() {
-            vec![What::Core(vec![address])]
+            vec![BreakpointKind::Core(vec![address])]
         } else {
-            words.iter().copied().map(What::CoreWord).collect()
+            words
+                .iter()
+                .copied()
+                .map(BreakpointKind::CoreWord)
+                .collect()
         };
         let title = format!("0x{address:08x} of gdb");
         let added = whats
@@ -208,7 +212,7 @@ impl SingleThreadBase for CoreTarget {
     fn read_registers(&mut self, registers: &mut CoreRegisters) -> TargetResult<(), Self> {
         let core = self.debugger.core().ok_or(TargetError::NonFatal)?;
         let cpu = core.cpu();
-        registers.is_big = core.is_big();
+        registers.is_big_endian = core.is_big_endian();
         registers.values = std::array::from_fn(|number| match number {
             16 => cpu.cpsr(),
             number => cpu.register(number),

@@ -22,7 +22,7 @@ pub fn bytes(text: &LineIndex, range: lsp_types::Range) -> Range<usize> {
 /// The position of a byte offset; an offset within a character counts as its start.
 #[must_use]
 pub fn position(text: &LineIndex, offset: usize) -> Position {
-    let (line, units) = text.units_at(offset);
+    let (line, units) = text.utf16_position(offset);
     Position::new(line as u32, units as u32)
 }
 

@@ -277,7 +277,7 @@ impl Server<'_> {
     /// Sends the diagnostics that have changed since the last time, once all of them are known.
     fn publish(&mut self) -> Sent {
         let workspace = &mut self.editor.workspace;
-        if !workspace.is_complete() || !workspace.take_changed() {
+        if !workspace.is_complete() || !workspace.take_changed_flag() {
             return Ok(());
         }
         // An open text without diagnostics has an empty list.

@@ -18,7 +18,7 @@ const TYPES: [(WordKind, SemanticTokenType); 11] = [
     (WordKind::Signal, SemanticTokenType::EVENT),
     (WordKind::Label, SemanticTokenType::FUNCTION),
     (WordKind::Import, SemanticTokenType::TYPE_PARAMETER),
-    (WordKind::LeftOut, SemanticTokenType::COMMENT),
+    (WordKind::Inactive, SemanticTokenType::COMMENT),
 ];
 
 /// The legend for the numbers in [`packed`].

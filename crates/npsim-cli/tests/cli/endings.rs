@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::command_rules::{Lines, Row, command, ended, folder, rows};
 use crate::harness::root;
-use crate::manners::{Lines, Row, command, ended, folder, rows};
 
 /// How a command ends if it is interrupted long before it is done.
 #[derive(Clone, Copy, Debug, PartialEq)]

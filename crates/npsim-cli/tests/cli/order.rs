@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use npsim_net::capture::Capture;
-use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
+use npsim_net::egress::{CaptureFormat, CapturePort, TraceSink};
 use serde_json::{Value, json};
 
 use crate::harness::{Dir, LOOP, pcap};
@@ -21,7 +21,7 @@ fn write<'a>(dir: &Dir, name: &str, frames: impl IntoIterator<Item = &'a Vec<u8>
     let path = dir.path(name);
     let mut sink = TraceSink::create(
         &path,
-        CaptureForm::Pcap,
+        CaptureFormat::Pcap,
         &[CapturePort::port(0, 1_000_000_000)],
     )
     .expect("a file");

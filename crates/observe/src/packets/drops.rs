@@ -14,7 +14,7 @@ use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::buffers::BufferSetup;
 use npsim_chip::kernel::fabric::{BusCommand, CommandId};
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, RbufStep, RingName, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, RbufStep, RingName, TraceEvent, TraceEventKind};
 use npsim_isa::CommandOp;
 
 /// A packet that microcode dropped.
@@ -70,13 +70,13 @@ pub(crate) struct DropFinder {
 
 impl DropFinder {
     /// The kinds of events that it needs.
-    pub const KINDS: Kinds = Kinds::of(&[
+    pub const KINDS: EventKinds = EventKinds::of(&[
         TraceEventKind::Command,
         TraceEventKind::Served,
         TraceEventKind::Rbuf,
         TraceEventKind::Touched,
         TraceEventKind::Stored,
-        TraceEventKind::Carried,
+        TraceEventKind::BufferMoved,
     ]);
 
     /// A finder that has not seen any event.
@@ -127,7 +127,7 @@ impl DropFinder {
             }
             TraceEvent::Rbuf {
                 frame,
-                step: RbufStep::Handed { me, context },
+                step: RbufStep::HandedOver { me, context },
                 ..
             } => {
                 self.give_up(me, context, &mut decided);
@@ -149,7 +149,7 @@ impl DropFinder {
                     }
                 }
             }
-            TraceEvent::Carried {
+            TraceEvent::BufferMoved {
                 buffer,
                 ring,
                 takes: true,
@@ -173,7 +173,7 @@ impl DropFinder {
 
     /// Visits the state that events change, except for packets in buffers: those are the same after
     /// each of two equal periods.
-    pub fn recur(&self, state: &mut RecurringState<'_>) {
+    pub fn visit_state(&self, state: &mut RecurringState<'_>) {
         state.value(self.next);
         state.value(self.open.len() as u64);
         state.value(self.issued.len() as u64);

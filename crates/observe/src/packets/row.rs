@@ -7,7 +7,7 @@ use npsim_chip::Cycle;
 
 /// Maximum number of packets after the oldest undecided one. With one more, the oldest is written
 /// as still inside.
-pub const OPEN_MOST: usize = 65_536;
+pub const MAX_OPEN: usize = 65_536;
 
 /// The column names.
 pub const COLUMNS: &str = "packet,flow,bytes,port_in,first_bit_in,last_bit_in,fate,port_out,bytes_out,first_bit_out,ended,delay,reordered,by,counter,reason,me,context,place";

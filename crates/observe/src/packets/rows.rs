@@ -2,7 +2,7 @@
 //!
 //! Rows are in order of arrival. A packet's row is written once its end is known and those of all
 //! earlier packets are written, so only the packets from the oldest undecided one on are kept: at
-//! most [`OPEN_MOST`], and some that are already written.
+//! most [`MAX_OPEN`], and some that are already written.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,12 +14,12 @@ use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::order::FlowOrder;
-use super::row::{IncomingPacket, OPEN_MOST, PacketEnd, PacketRow, PacketSink};
+use super::row::{IncomingPacket, MAX_OPEN, PacketEnd, PacketRow, PacketSink};
 use super::{DropFinder, MicrocodeDrop};
 
 /// Packets that are kept after their row is written, for later ends such as those of copies.
@@ -121,7 +121,7 @@ impl<S: PacketSink> PacketRows<S> {
             },
             ends: Vec::new(),
         });
-        if self.window.len() - self.written > OPEN_MOST {
+        if self.window.len() - self.written > MAX_OPEN {
             self.force();
             self.write_decided();
         }
@@ -257,8 +257,8 @@ pub(super) fn images(chip: &Chip) -> Vec<Arc<Image>> {
 impl<S: PacketSink> Sampler for PacketRows<S> {}
 
 impl<S: PacketSink> Observer for PacketRows<S> {
-    fn wants(&self) -> Kinds {
-        DropFinder::KINDS.and(Kinds::of(&[
+    fn wants(&self) -> EventKinds {
+        DropFinder::KINDS.and(EventKinds::of(&[
             TraceEventKind::Arrives,
             TraceEventKind::Departed,
             TraceEventKind::Dropped,
@@ -266,10 +266,10 @@ impl<S: PacketSink> Observer for PacketRows<S> {
         ]))
     }
 
-    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+    fn visit_state(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
         state.value(self.window.len() as u64);
         state.value(self.written as u64);
-        self.drops.recur(state);
+        self.drops.visit_state(state);
         true
     }
 

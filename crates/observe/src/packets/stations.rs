@@ -8,7 +8,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, RbufStep, TbufStep, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, RbufStep, TbufStep, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 use npsim_isa::{CommandOp, Unit};
@@ -20,7 +20,7 @@ use crate::series::OccupancyProbe;
 
 /// Something that happened to a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Station {
+pub struct PacketEvent {
     /// The cycle.
     pub at: Cycle,
     /// A description of the event.
@@ -34,11 +34,11 @@ pub struct Station {
 
 /// The observer that follows one packet.
 #[derive(Debug)]
-pub struct Stations {
+pub struct PacketFollower {
     number: u64,
     /// Number of packets that have arrived.
-    came: u64,
-    list: Vec<Station>,
+    arrival_count: u64,
+    list: Vec<PacketEvent>,
     drops: DropFinder,
     counters: Vec<CounterSetup>,
     reasons: Vec<String>,
@@ -51,14 +51,14 @@ pub struct Stations {
     moved: BTreeMap<(u8, u8), u16>,
 }
 
-impl Stations {
+impl PacketFollower {
     /// Follows the packet with this number, from 0 in order of arrival. `places` contains the
     /// project's names of rings and queues.
     #[must_use]
     pub fn new(chip: &Chip, number: u64, places: &[OccupancyProbe]) -> Self {
         Self {
             number,
-            came: 0,
+            arrival_count: 0,
             list: Vec::new(),
             drops: DropFinder::new(chip),
             counters: chip.gpp().counters().to_vec(),
@@ -78,13 +78,13 @@ impl Stations {
 
     /// Number of packets that have arrived.
     #[must_use]
-    pub const fn came(&self) -> u64 {
-        self.came
+    pub const fn arrival_count(&self) -> u64 {
+        self.arrival_count
     }
 
     /// The stations in order of time; none if the packet did not arrive.
     #[must_use]
-    pub fn finish(mut self) -> Vec<Station> {
+    pub fn finish(mut self) -> Vec<PacketEvent> {
         for drop in self.drops.finish() {
             self.dropped(&drop);
         }
@@ -93,7 +93,7 @@ impl Stations {
     }
 
     fn add(&mut self, at: Cycle, what: String) {
-        self.list.push(Station {
+        self.list.push(PacketEvent {
             at,
             what,
             by: None,
@@ -104,7 +104,7 @@ impl Stations {
     fn by(&mut self, at: Cycle, (me, context): (u8, u8), pc: Option<u16>, what: String) {
         let image = self.images.get(usize::from(me));
         let place = pc.and_then(|pc| image.map(|image| image.place(pc)));
-        let station = Station {
+        let station = PacketEvent {
             at,
             what,
             by: Some((me, context)),
@@ -147,7 +147,7 @@ impl Stations {
                 let what = format!("{part}, {bytes} bytes, is in RBUF element {element}");
                 self.add(at, what);
             }
-            RbufStep::Handed { me, context } => {
+            RbufStep::HandedOver { me, context } => {
                 let what = format!("RBUF element {element} is given to the context");
                 self.by(at, (me, context), None, what);
             }
@@ -184,11 +184,11 @@ impl Stations {
     }
 }
 
-impl Sampler for Stations {}
+impl Sampler for PacketFollower {}
 
-impl Observer for Stations {
-    fn wants(&self) -> Kinds {
-        DropFinder::KINDS.and(Kinds::of(&[
+impl Observer for PacketFollower {
+    fn wants(&self) -> EventKinds {
+        DropFinder::KINDS.and(EventKinds::of(&[
             TraceEventKind::Arrives,
             TraceEventKind::Departed,
             TraceEventKind::Dropped,
@@ -197,12 +197,12 @@ impl Observer for Stations {
         ]))
     }
 
-    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
-        state.value(self.came);
+    fn visit_state(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+        state.value(self.arrival_count);
         state.value(self.list.len() as u64);
         state.value(self.served.len() as u64);
         { self.served.values() }.for_each(|pc| state.value(u64::from(*pc)));
-        self.drops.recur(state);
+        self.drops.visit_state(state);
         true
     }
 
@@ -223,7 +223,7 @@ impl Observer for Stations {
                 bytes,
                 until,
             } => {
-                self.came += 1;
+                self.arrival_count += 1;
                 if ours(Some(frame)) {
                     let what = format!("its first bit comes to port {port}");
                     self.add(at, what);
@@ -248,7 +248,7 @@ impl Observer for Stations {
                 let what = "its beginning is read or written".to_owned();
                 self.by(at, (me, context), pc, what);
             }
-            TraceEvent::Carried {
+            TraceEvent::BufferMoved {
                 buffer,
                 ring,
                 takes,
@@ -256,7 +256,7 @@ impl Observer for Stations {
                 context,
                 pc,
             } if ours(self.drops.in_buffer(buffer)) => {
-                let name = names::ring_called(&self.places, ring);
+                let name = names::ring_label(&self.places, ring);
                 let what = if takes {
                     format!("its buffer comes off {name}")
                 } else {
@@ -296,31 +296,31 @@ impl Observer for Stations {
 
 /// The packets that are followed in a run.
 #[derive(Debug)]
-pub struct Following(Vec<Stations>);
+pub struct PacketFollowers(Vec<PacketFollower>);
 
-impl Following {
+impl PacketFollowers {
     /// An observer of these packets; `None` if none were chosen.
     #[must_use]
-    pub fn of(all: Vec<Stations>) -> Option<Self> {
+    pub fn of(all: Vec<PacketFollower>) -> Option<Self> {
         (!all.is_empty()).then_some(Self(all))
     }
 
     /// The observers of the individual packets.
-    pub fn into_each(self) -> impl Iterator<Item = Stations> {
+    pub fn into_followers(self) -> impl Iterator<Item = PacketFollower> {
         self.0.into_iter()
     }
 }
 
-impl Sampler for Following {}
+impl Sampler for PacketFollowers {}
 
-impl Observer for Following {
-    fn wants(&self) -> Kinds {
+impl Observer for PacketFollowers {
+    fn wants(&self) -> EventKinds {
         let each = self.0.iter().map(Observer::wants);
-        each.fold(Kinds::NONE, Kinds::and)
+        each.fold(EventKinds::NONE, EventKinds::and)
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.0.iter_mut().all(|it| it.recur(at, state))
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.0.iter_mut().all(|it| it.visit_state(at, state))
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

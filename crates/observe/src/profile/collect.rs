@@ -9,7 +9,7 @@ use npsim_chip::core::Core;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Kinds, TraceEvent, TraceEventKind as EventKind,
+    Cause, ContextState, EventKinds, TraceEvent, TraceEventKind as EventKind,
 };
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -17,7 +17,7 @@ use npsim_image::Image;
 use crate::context_span::ContextSpan;
 
 use super::program::ProgramTally;
-use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
+use super::{CycleBreakdown, MicroengineProfile, Profile, Wait, WaitEnd};
 
 /// How an issue slot was spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +46,11 @@ struct Tally {
     image: Arc<Image>,
     /// Issue counts of words, as differences to the previous word.
     issued: Vec<i64>,
-    words: Vec<Spent>,
-    contexts: [Spent; CONTEXTS as usize],
+    words: Vec<CycleBreakdown>,
+    contexts: [CycleBreakdown; CONTEXTS as usize],
     executing: [Cycle; CONTEXTS as usize],
     /// The waits at each word, in the order in which they were first seen.
-    waits: Vec<Vec<(Waited, u64, Cycle)>>,
+    waits: Vec<Vec<(WaitEnd, u64, Cycle)>>,
     present: [Present; CONTEXTS as usize],
     /// A command that waits for room in the FIFO: its context, its instruction
     /// and the first cycle of the wait.
@@ -66,8 +66,8 @@ impl Tally {
             me: me.index(),
             image: Arc::clone(me.program().image()),
             issued: vec![0; words + 1],
-            words: vec![Spent::default(); words],
-            contexts: [Spent::default(); CONTEXTS as usize],
+            words: vec![CycleBreakdown::default(); words],
+            contexts: [CycleBreakdown::default(); CONTEXTS as usize],
             executing: [0; CONTEXTS as usize],
             waits: vec![Vec::new(); words],
             present: Present::all(me, now),
@@ -83,7 +83,7 @@ impl Tally {
     }
 
     /// Visits the state that events change.
-    fn recur(&mut self, state: &mut RecurringState<'_>) {
+    fn visit_state(&mut self, state: &mut RecurringState<'_>) {
         for (at, word) in (0..).zip(&mut self.issued) {
             if *word != 0 {
                 let mut times = word.cast_unsigned();
@@ -217,7 +217,7 @@ impl Tally {
 
     /// Counts the cycles that a context waited at a word.
     #[inline(never)]
-    fn count_wait(&mut self, pc: usize, waited: Waited, cycles: Cycle) {
+    fn count_wait(&mut self, pc: usize, waited: WaitEnd, cycles: Cycle) {
         let waits = &mut self.waits[pc];
         match waits.iter_mut().find(|wait| wait.0 == waited) {
             Some(wait) => {
@@ -267,23 +267,24 @@ impl Tally {
 }
 
 /// What ended a context's wait for signals.
-fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) -> Waited {
+fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) -> WaitEnd {
     if still {
-        return Waited::Still(signals);
+        return WaitEnd::Unfinished(signals);
     }
-    span.collected.map_or(Waited::Changed, |(came, cause)| {
-        let woke = if came & signals == 0 {
-            came
-        } else {
-            came & signals
-        };
-        let (cause, issued) = without_issuer(cause, me, context);
-        Waited::For {
-            signal: woke.trailing_zeros() as u8,
-            cause,
-            issued,
-        }
-    })
+    span.collected
+        .map_or(WaitEnd::ConditionChanged, |(came, cause)| {
+            let woke = if came & signals == 0 {
+                came
+            } else {
+                came & signals
+            };
+            let (cause, issued) = without_issuer(cause, me, context);
+            WaitEnd::Signalled {
+                signal: woke.trailing_zeros() as u8,
+                cause,
+                issued,
+            }
+        })
 }
 
 /// A cause without its microengine and context, so that commands of the same kind from any context
@@ -367,8 +368,8 @@ impl Collector {
 impl Sampler for Collector {}
 
 impl Observer for Collector {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[
             EventKind::Issued,
             EventKind::Aborted,
             EventKind::Stalled,
@@ -452,10 +453,12 @@ impl Observer for Collector {
         false
     }
 
-    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+    fn visit_state(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
         state.value(self.packets);
-        self.tallies.iter_mut().for_each(|it| it.recur(state));
-        self.programs.iter_mut().for_each(|it| it.recur(state));
+        self.tallies.iter_mut().for_each(|it| it.visit_state(state));
+        self.programs
+            .iter_mut()
+            .for_each(|it| it.visit_state(state));
         true
     }
 }

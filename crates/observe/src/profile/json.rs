@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use super::lines::stages;
-use super::{MicroengineProfile, Profile, ProgramProfile, ProgramSpent, Spent, Wait, Waited};
+use super::{
+    CycleBreakdown, MicroengineProfile, Profile, ProgramCycleBreakdown, ProgramProfile, Wait,
+    WaitEnd,
+};
 use crate::names;
 
 /// The format identifier in the file.
@@ -30,8 +33,8 @@ struct ProgramCycles {
     ended: u64,
 }
 
-impl From<&ProgramSpent> for ProgramCycles {
-    fn from(it: &ProgramSpent) -> Self {
+impl From<&ProgramCycleBreakdown> for ProgramCycles {
+    fn from(it: &ProgramCycleBreakdown) -> Self {
         Self {
             instructions: it.instructions,
             accesses: it.accesses,
@@ -79,8 +82,8 @@ struct Cycles {
     inactive: u64,
 }
 
-impl From<&Spent> for Cycles {
-    fn from(it: &Spent) -> Self {
+impl From<&CycleBreakdown> for Cycles {
+    fn from(it: &CycleBreakdown) -> Self {
         Self {
             issued: it.issued,
             aborted: it.aborted,
@@ -266,7 +269,7 @@ fn microengine(me: &MicroengineProfile) -> MicroengineOut<'_> {
 
 fn wait_out(me: &MicroengineProfile, wait: &Wait) -> WaitOut {
     let (ended_by, cause, signals, issued_at) = match wait.waited {
-        Waited::For {
+        WaitEnd::Signalled {
             signal,
             cause,
             issued,
@@ -276,13 +279,13 @@ fn wait_out(me: &MicroengineProfile, wait: &Wait) -> WaitOut {
             names::signal(&me.image, signal, wait.pc),
             issued,
         ),
-        Waited::Still(mask) => (
+        WaitEnd::Unfinished(mask) => (
             "end-of-run",
             None,
             names::signals(&me.image, mask, false, wait.pc),
             None,
         ),
-        Waited::Changed => ("csr", None, String::new(), None),
+        WaitEnd::ConditionChanged => ("csr", None, String::new(), None),
     };
     WaitOut {
         address: wait.pc,

@@ -5,32 +5,32 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_image::Image;
 
-use super::{MicroengineProfile, Profile, Spent};
+use super::{CycleBreakdown, MicroengineProfile, Profile};
 
 /// A source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineSpent {
+pub struct LineCycles {
     /// The file, as named by the assembler.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
     /// Cycles of the words that the line itself generates.
-    pub own: Spent,
+    pub own: CycleBreakdown,
     /// Cycles including those of the macros that it uses.
-    pub all: Spent,
+    pub all: CycleBreakdown,
     /// Words of both kinds, in all microengines.
     pub words: u32,
 }
 
 /// A macro.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MacroSpent {
+pub struct MacroCycles {
     /// Name.
     pub name: String,
     /// Number of uses in the source that generated words.
     pub uses: usize,
     /// Cycles of the words of all uses, including those of nested macros.
-    pub all: Spent,
+    pub all: CycleBreakdown,
     /// Words, in all microengines.
     pub words: u32,
 }
@@ -43,11 +43,11 @@ pub struct Stage<'a> {
     /// The microengines.
     pub microengines: Vec<&'a MicroengineProfile>,
     /// Cycles of all contexts of all of them.
-    pub spent: Spent,
+    pub spent: CycleBreakdown,
     /// The lines, sorted by file and line.
-    pub lines: Vec<LineSpent>,
+    pub lines: Vec<LineCycles>,
     /// The macros, sorted by name.
-    pub macros: Vec<MacroSpent>,
+    pub macros: Vec<MacroCycles>,
 }
 
 /// The stages of a profile, in the order of their first microengines.
@@ -72,7 +72,7 @@ pub fn stages(profile: &Profile) -> Vec<Stage<'_>> {
 struct Uses {
     /// The microengine's index in the stage and the number of the use.
     places: BTreeSet<(usize, u32)>,
-    all: Spent,
+    all: CycleBreakdown,
     words: u32,
 }
 
@@ -85,7 +85,7 @@ struct Uses {
 fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stage<'a> {
     let mut lines = BTreeMap::new();
     let mut macros: BTreeMap<&str, Uses> = BTreeMap::new();
-    let mut spent = Spent::default();
+    let mut spent = CycleBreakdown::default();
     for (number, me) in microengines.iter().enumerate() {
         spent.add(&me.spent());
         for (address, word) in me.words.iter().enumerate() {
@@ -95,11 +95,11 @@ fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stag
                 if let Some((file, line)) = place.line
                     && placed.insert((file, line))
                 {
-                    let entry = lines.entry((file, line)).or_insert_with(|| LineSpent {
+                    let entry = lines.entry((file, line)).or_insert_with(|| LineCycles {
                         file: file.to_owned(),
                         line,
-                        own: Spent::default(),
-                        all: Spent::default(),
+                        own: CycleBreakdown::default(),
+                        all: CycleBreakdown::default(),
                         words: 0,
                     });
                     if depth == 0 {
@@ -126,7 +126,7 @@ fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stag
         lines: lines.into_values().collect(),
         macros: macros
             .into_iter()
-            .map(|(name, it)| MacroSpent {
+            .map(|(name, it)| MacroCycles {
                 name: name.to_owned(),
                 uses: it.places.len(),
                 all: it.all,

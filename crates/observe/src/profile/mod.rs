@@ -18,14 +18,14 @@ use npsim_image::Image;
 
 pub use collect::Collector;
 pub use json::to_json;
-pub use lines::{LineSpent, MacroSpent, Stage, WordOrigin, chain, stages};
+pub use lines::{LineCycles, MacroCycles, Stage, WordOrigin, chain, stages};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_event::Cause;
-pub use program::{FunctionSpent, ProgramProfile, ProgramSpent, StackSpent};
+pub use program::{FunctionCycles, ProgramCycleBreakdown, ProgramProfile, StackCycles};
 
 /// Cycles by use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct CycleBreakdown {
     /// An instruction was issued.
     pub issued: Cycle,
     /// Issue slots were discarded after a taken branch or a context swap.
@@ -42,7 +42,7 @@ pub struct Spent {
     pub inactive: Cycle,
 }
 
-impl Spent {
+impl CycleBreakdown {
     /// Cycles in which the pipeline was occupied.
     #[must_use]
     pub const fn pipeline(&self) -> Cycle {
@@ -82,9 +82,9 @@ impl Spent {
 
 /// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Waited {
+pub enum WaitEnd {
     /// A signal arrived.
-    For {
+    Signalled {
         /// The signal's number.
         signal: u8,
         /// The cause of the signal; its microengine, context and instruction
@@ -94,9 +94,9 @@ pub enum Waited {
         issued: Option<u16>,
     },
     /// No signal arrived before the end of the run. Bit s is set if signal s is awaited.
-    Still(u16),
+    Unfinished(u16),
     /// The wake-up condition was changed by a CSR write.
-    Changed,
+    ConditionChanged,
 }
 
 /// Waits at one instruction with the same ending.
@@ -105,7 +105,7 @@ pub struct Wait {
     /// The instruction that yielded.
     pub pc: u16,
     /// What ended them.
-    pub waited: Waited,
+    pub waited: WaitEnd,
     /// Number of waits.
     pub count: u64,
     /// Total cycles of these waits.
@@ -120,9 +120,9 @@ pub struct MicroengineProfile {
     /// The program.
     pub image: Arc<Image>,
     /// Cycles by instruction; those that belong to none are only counted for the contexts.
-    pub words: Vec<Spent>,
+    pub words: Vec<CycleBreakdown>,
     /// Cycles by context.
-    pub contexts: [Spent; npsim_isa::CONTEXTS as usize],
+    pub contexts: [CycleBreakdown; npsim_isa::CONTEXTS as usize],
     /// Cycles in which no context occupied the pipeline.
     pub idle: Cycle,
     /// Waits, sorted by instruction and reason.
@@ -132,8 +132,8 @@ pub struct MicroengineProfile {
 impl MicroengineProfile {
     /// Cycles of all contexts together.
     #[must_use]
-    pub fn spent(&self) -> Spent {
-        let mut all = Spent::default();
+    pub fn spent(&self) -> CycleBreakdown {
+        let mut all = CycleBreakdown::default();
         self.contexts.iter().for_each(|it| all.add(it));
         all
     }

@@ -11,7 +11,7 @@ use crate::names;
 
 /// Cycles of the chip by the program's use of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProgramSpent {
+pub struct ProgramCycleBreakdown {
     /// It executed instructions.
     pub instructions: Cycle,
     /// An instruction waited for an access beyond the processor and its caches.
@@ -26,7 +26,7 @@ pub struct ProgramSpent {
     pub ended: Cycle,
 }
 
-impl ProgramSpent {
+impl ProgramCycleBreakdown {
     /// Cycles in which the program worked.
     #[must_use]
     pub const fn busy(&self) -> Cycle {
@@ -74,7 +74,7 @@ impl ProgramSpent {
 
 /// A function called through a particular stack of callers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StackSpent {
+pub struct StackCycles {
     /// The index of the caller's stack.
     pub caller: Option<usize>,
     /// The function.
@@ -82,20 +82,20 @@ pub struct StackSpent {
     /// Number of calls through this stack.
     pub calls: u64,
     /// Its own cycles, without those of functions that it called.
-    pub own: ProgramSpent,
+    pub own: ProgramCycleBreakdown,
 }
 
 /// A function, over all of its callers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FunctionSpent {
+pub struct FunctionCycles {
     /// The name.
     pub function: String,
     /// Number of calls.
     pub calls: u64,
     /// Its own cycles.
-    pub own: ProgramSpent,
+    pub own: ProgramCycleBreakdown,
     /// Its cycles including those of functions that it called.
-    pub all: ProgramSpent,
+    pub all: ProgramCycleBreakdown,
 }
 
 /// The profile of a program.
@@ -106,14 +106,14 @@ pub struct ProgramProfile {
     /// The name of its file.
     pub name: String,
     /// Cycles by call stack, callers before callees.
-    pub stacks: Vec<StackSpent>,
+    pub stacks: Vec<StackCycles>,
 }
 
 impl ProgramProfile {
     /// Cycles of all functions together.
     #[must_use]
-    pub fn spent(&self) -> ProgramSpent {
-        let mut all = ProgramSpent::default();
+    pub fn spent(&self) -> ProgramCycleBreakdown {
+        let mut all = ProgramCycleBreakdown::default();
         self.stacks.iter().for_each(|it| all.add(&it.own));
         all
     }
@@ -134,18 +134,18 @@ impl ProgramProfile {
     /// Cycles by function, sorted by name. A function that is on a stack twice counts its cycles
     /// once.
     #[must_use]
-    pub fn functions(&self) -> Vec<FunctionSpent> {
-        let mut functions: BTreeMap<&str, FunctionSpent> = BTreeMap::new();
+    pub fn functions(&self) -> Vec<FunctionCycles> {
+        let mut functions: BTreeMap<&str, FunctionCycles> = BTreeMap::new();
         for (index, stack) in self.stacks.iter().enumerate() {
             let mut path = self.path(index);
             path.sort_unstable();
             path.dedup();
             for name in path {
-                let it = functions.entry(name).or_insert_with(|| FunctionSpent {
+                let it = functions.entry(name).or_insert_with(|| FunctionCycles {
                     function: name.to_owned(),
                     calls: 0,
-                    own: ProgramSpent::default(),
-                    all: ProgramSpent::default(),
+                    own: ProgramCycleBreakdown::default(),
+                    all: ProgramCycleBreakdown::default(),
                 });
                 it.all.add(&stack.own);
                 if name == stack.function {
@@ -163,7 +163,7 @@ struct Node {
     caller: Option<usize>,
     function: u32,
     calls: u64,
-    own: ProgramSpent,
+    own: ProgramCycleBreakdown,
     called: BTreeMap<u32, usize>,
 }
 
@@ -220,7 +220,7 @@ impl ProgramTally {
                 caller,
                 function,
                 calls: 0,
-                own: ProgramSpent::default(),
+                own: ProgramCycleBreakdown::default(),
                 called: BTreeMap::new(),
             });
             if let Some(caller) = caller {
@@ -258,7 +258,7 @@ impl ProgramTally {
     }
 
     /// Visits the state that events change.
-    pub fn recur(&mut self, state: &mut RecurringState<'_>) {
+    pub fn visit_state(&mut self, state: &mut RecurringState<'_>) {
         state.value(self.nodes.len() as u64);
         state.value(self.doing as u64);
         state.time(&mut self.since);
@@ -277,7 +277,7 @@ impl ProgramTally {
     pub fn finish(mut self, end: Cycle) -> ProgramProfile {
         self.count(end);
         let view = &self.view;
-        let stack = |node: Node| StackSpent {
+        let stack = |node: Node| StackCycles {
             caller: node.caller,
             function: names::function(view, node.function),
             calls: node.calls,

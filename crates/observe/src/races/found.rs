@@ -34,7 +34,7 @@ impl FoundRaces {
                 let count = known.race.count + u64::from(known.last != last);
                 known.last = last;
                 // A lost update is better evidence than a possible one.
-                if race.has_lost() && !known.race.has_lost() {
+                if race.has_lost_update() && !known.race.has_lost_update() {
                     known.race = race;
                 }
                 known.race.count = count;

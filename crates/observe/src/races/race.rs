@@ -3,7 +3,7 @@
 use std::fmt;
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::check::{Also, Check, Fault};
+use npsim_chip::kernel::check::{Check, Fault, RelatedPlace};
 
 /// A memory shared by contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,14 +75,14 @@ pub struct Race {
     pub count: u64,
     /// Whether one of the two programs reads the signals of an arbitrary context
     /// (`INDIRECT_CTX_SIG_EVENTS`), so that ordering may come from signals that are not tracked.
-    pub unfollowed: bool,
+    pub untracked: bool,
 }
 
 impl Race {
     /// Whether the first write lies between the read and the write of the second update, so that it
     /// is lost.
     #[must_use]
-    pub fn has_lost(&self) -> bool {
+    pub fn has_lost_update(&self) -> bool {
         { self.second.read }.is_some_and(|(read, _)| read < self.first.written.0)
     }
 
@@ -93,7 +93,7 @@ impl Race {
         let named = name.map_or_else(String::new, |name| format!(" (`{name}`)"));
         let mut also = Vec::new();
         let mut place = |update: &Update, pc: u16, what: &str, at: Cycle| {
-            also.push(Also {
+            also.push(RelatedPlace {
                 me: update.me,
                 context: update.context,
                 pc,
@@ -110,7 +110,7 @@ impl Race {
             place(first, pc, "read", at);
         }
         place(first, first.written.1, "written", first.written.0);
-        let note = match (self.has_lost(), first.read) {
+        let note = match (self.has_lost_update(), first.read) {
             (true, Some(_)) => {
                 "one update is lost: both contexts had read the longword before either wrote it"
             }
@@ -123,7 +123,7 @@ impl Race {
         if self.count > 1 {
             notes.push(format!("the same two places raced {} times", self.count));
         }
-        if self.unfollowed {
+        if self.untracked {
             notes.push(
                 "signals that are read from INDIRECT_CTX_SIG_EVENTS are not followed, as the CSR may be another context's: if one of them keeps the two apart, this is no race".to_owned(),
             );

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 use npsim_image::Image;
 use npsim_isa::CommandOp;
 
-use super::{Exclusive, Part, Tally};
+use super::{ExclusiveResource, Part, Tally};
 use crate::polling_reads::polling_reads;
 use crate::ring_command::ring_of;
 
@@ -26,10 +26,10 @@ type Trier = (u8, u8);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holds {
     /// The tries of each context since it last gave the resource back.
-    tries: BTreeMap<(Exclusive, Trier), Tries>,
+    tries: BTreeMap<(ExclusiveResource, Trier), Tries>,
     /// The resource that each context tried for with its last command, if any.
-    spins: BTreeMap<Trier, Exclusive>,
-    given_back: BTreeMap<Exclusive, Release>,
+    spins: BTreeMap<Trier, ExclusiveResource>,
+    given_back: BTreeMap<ExclusiveResource, Release>,
     /// Polling reads of each microengine's program: it waits for a value, such as its turn number.
     polls: Vec<BTreeSet<u16>>,
 }
@@ -67,12 +67,12 @@ impl Holds {
         }
     }
 
-    pub const fn wants() -> Kinds {
-        Kinds::of(&[TraceEventKind::Served])
+    pub const fn wants() -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Served])
     }
 
     /// Visits the state that events change.
-    pub fn recur(&mut self, state: &mut RecurringState<'_>) {
+    pub fn visit_state(&mut self, state: &mut RecurringState<'_>) {
         state.value(self.tries.len() as u64);
         for ((what, (me, context)), tries) in &mut self.tries {
             state.value(what.number());
@@ -123,7 +123,13 @@ impl Holds {
         }
     }
 
-    fn give_back(&mut self, at: Cycle, what: Exclusive, command: &BusCommand, tally: &mut Tally) {
+    fn give_back(
+        &mut self,
+        at: Cycle,
+        what: ExclusiveResource,
+        command: &BusCommand,
+        tally: &mut Tally,
+    ) {
         let who = (command.me, command.context);
         let Some(tries) = self.tries.remove(&(what, who)) else {
             return;
@@ -159,17 +165,18 @@ impl Holds {
 }
 
 /// What a command does, and with which resource; `polls` is whether a read polls for a value.
-fn step(command: &BusCommand, polls: bool) -> Option<(HoldStep, Exclusive)> {
+fn step(command: &BusCommand, polls: bool) -> Option<(HoldStep, ExclusiveResource)> {
     use CommandOp as Op;
     let unit = command.op.info().unit;
-    let lock = || Exclusive::lock(unit, command.address);
+    let lock = || ExclusiveResource::lock(unit, command.address);
     let (step, what) = match command.op {
         Op::ScratchGet | Op::SramGet | Op::SramDequeue => {
-            (HoldStep::Try, Exclusive::Token(ring_of(command)))
+            (HoldStep::Try, ExclusiveResource::Token(ring_of(command)))
         }
-        Op::ScratchPut | Op::SramPut | Op::SramEnqueue => {
-            (HoldStep::GiveBack, Exclusive::Token(ring_of(command)))
-        }
+        Op::ScratchPut | Op::SramPut | Op::SramEnqueue => (
+            HoldStep::GiveBack,
+            ExclusiveResource::Token(ring_of(command)),
+        ),
         Op::ScratchRead | Op::SramRead if polls => (HoldStep::Try, lock()?),
         op if op.is_atomic() && op.info().pushes => (HoldStep::Try, lock()?),
         op if op.is_atomic() => (HoldStep::GiveBack, lock()?),

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Cause, ContextState, Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{
+    Cause, ContextState, EventKinds, TraceEvent, TraceEventKind,
+};
 use npsim_image::Image;
 use npsim_isa::{CONTEXTS, context_index};
 
-use super::{Exclusive, Part, Tally};
+use super::{ExclusiveResource, Part, Tally};
 use crate::signal_takers::SignalTakers;
 
 /// Contexts per microengine; their numbers are consecutive.
@@ -72,16 +74,16 @@ impl Turns {
         }
     }
 
-    pub fn wants(&self) -> Kinds {
-        let kinds = Kinds::of(&[TraceEventKind::Signal, TraceEventKind::Context]);
+    pub fn wants(&self) -> EventKinds {
+        let kinds = EventKinds::of(&[TraceEventKind::Signal, TraceEventKind::Context]);
         if self.takers.iter().any(SignalTakers::has_tests) {
-            return kinds.and(Kinds::of(&[TraceEventKind::Issued]));
+            return kinds.and(EventKinds::of(&[TraceEventKind::Issued]));
         }
         kinds
     }
 
     /// Visits the state that events change.
-    pub fn recur(&mut self, state: &mut RecurringState<'_>) {
+    pub fn visit_state(&mut self, state: &mut RecurringState<'_>) {
         state.value(self.passed.len() as u64);
         for context in &mut self.contexts {
             for phase in &mut context.signals {
@@ -165,7 +167,7 @@ impl Turns {
             return;
         };
         *phase = SignalPhase::Away;
-        let what = Exclusive::Turn { me, signal };
+        let what = ExclusiveResource::Turn { me, signal };
         if tally.hold(what, (since, sent), (context, (me, taken, pc))) {
             tally.add(at, what, Part::HandedOver, at - sent);
         }
@@ -229,7 +231,7 @@ impl Turns {
             let phase = &mut it.signals[usize::from(signal)];
             if let SignalPhase::Raised(since) = *phase {
                 *phase = SignalPhase::Taken(at, pc);
-                let what = Exclusive::Turn { me, signal };
+                let what = ExclusiveResource::Turn { me, signal };
                 tally.add(at, what, Part::Idle, at.saturating_sub(since));
                 tally.delay((since, at), (me, context), signal);
             }
@@ -238,11 +240,14 @@ impl Turns {
 
     /// Groups what belongs together: the signals with one number in microengines that send it to
     /// each other. Everything else forms a group of its own.
-    pub fn groups<'a>(&self, all: impl Iterator<Item = &'a Exclusive>) -> Vec<Vec<Exclusive>> {
-        let mut groups: BTreeMap<Exclusive, Vec<Exclusive>> = BTreeMap::new();
+    pub fn groups<'a>(
+        &self,
+        all: impl Iterator<Item = &'a ExclusiveResource>,
+    ) -> Vec<Vec<ExclusiveResource>> {
+        let mut groups: BTreeMap<ExclusiveResource, Vec<ExclusiveResource>> = BTreeMap::new();
         for &what in all {
             let first = match what {
-                Exclusive::Turn { me, signal } => Exclusive::Turn {
+                ExclusiveResource::Turn { me, signal } => ExclusiveResource::Turn {
                     me: self.first_of(me, signal),
                     signal,
                 },

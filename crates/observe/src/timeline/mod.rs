@@ -11,7 +11,7 @@ mod tracks;
 mod window;
 mod writer;
 
-pub use network::{NetworkTimeline, NetworkTimes, RouterObserver, SenderNow};
+pub use network::{NetworkTimeline, NetworkTimes, RouterObserver, SenderState};
 pub use recorder::Recorder;
 pub use tracks::Track;
 pub use window::{DEFAULT_MICROSECONDS, TimeWindow};

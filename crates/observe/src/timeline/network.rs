@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::{Batch, Observer};
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_project::Project;
 
 use super::recorder::Recorder;
 use super::tracks::{Track, TrackGroup};
 use super::writer::{ChipPart, Titles, Writer};
 use crate::series::Series;
-use npsim_project::whole_file::WholeFile;
+use npsim_project::whole_file::AtomicFile;
 
 /// Picoseconds per second: times of a network are cycles of such a clock.
 const PICOSECONDS: u64 = 1_000_000_000_000;
@@ -32,7 +32,7 @@ pub struct NetworkTimes {
 
 /// The observable state of a flow's sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderNow {
+pub struct SenderState {
     /// The sender's state, if the connection is open.
     pub state: Option<&'static str>,
     /// Congestion window in bytes.
@@ -52,7 +52,7 @@ pub struct SenderNow {
 /// What is known about a flow.
 #[derive(Debug)]
 struct FlowTrack {
-    now: SenderNow,
+    now: SenderState,
     /// The time at which its state began.
     since: u64,
     /// The names of its numbers, and the time and value last written for each.
@@ -73,7 +73,7 @@ impl RouterObserver {
 }
 
 impl Observer for RouterObserver {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.recorder().wants()
     }
 
@@ -85,15 +85,15 @@ impl Observer for RouterObserver {
         self.recorder().needs_order()
     }
 
-    fn see_all(&mut self, events: &Batch<'_>) {
-        self.recorder().see_all(events);
+    fn see_batch(&mut self, events: &Batch<'_>) {
+        self.recorder().see_batch(events);
     }
 }
 
 /// Writes the timeline of a network.
 #[derive(Debug)]
 pub struct NetworkTimeline {
-    writer: Writer<WholeFile>,
+    writer: Writer<AtomicFile>,
     times: NetworkTimes,
     flows: Vec<FlowTrack>,
     routers: Vec<RouterObserver>,
@@ -104,7 +104,7 @@ pub struct NetworkTimeline {
 impl NetworkTimeline {
     /// A timeline of a network and its flows, with their names.
     #[must_use]
-    pub fn new(file: WholeFile, name: &str, flows: &[String], times: NetworkTimes) -> Self {
+    pub fn new(file: AtomicFile, name: &str, flows: &[String], times: NetworkTimes) -> Self {
         let titles = Titles {
             flows: flows.to_vec(),
             ..Titles::default()
@@ -113,7 +113,7 @@ impl NetworkTimeline {
         // The text for chips is appended after an event.
         writer.begin_group(TrackGroup::Flows);
         let flow = |name: &String| FlowTrack {
-            now: SenderNow::default(),
+            now: SenderState::default(),
             since: 0,
             numbers: [
                 "window, bytes",
@@ -147,14 +147,14 @@ impl NetworkTimeline {
         let recorder = Recorder::new(Text::new(), name, chip, (cycle(from), cycle(until)));
         let recorder = recorder
             .of_part(part)
-            .calling(Series::new(project).places());
+            .with_ring_names(Series::new(project).places());
         let observer = RouterObserver(Arc::new(Mutex::new(recorder)));
         self.routers.push(observer.clone());
         observer
     }
 
     /// Records the state of a flow's sender after an action.
-    pub fn sender(&mut self, at: u64, flow: usize, now: SenderNow) {
+    pub fn sender(&mut self, at: u64, flow: usize, now: SenderState) {
         let Some(it) = self.flows.get_mut(flow) else {
             return;
         };
@@ -196,7 +196,7 @@ impl NetworkTimeline {
     }
 
     /// Records the loss of a flow's packet, before or on the line with this name.
-    pub fn gone(&mut self, at: u64, flow: usize, line: &str, why: &str) {
+    pub fn packet_lost(&mut self, at: u64, flow: usize, line: &str, why: &str) {
         let track = Track::Flow(flow as u32);
         self.writer.mark(track, "packet lost", at, |all| {
             all.text("at", line);

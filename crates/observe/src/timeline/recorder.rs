@@ -20,7 +20,7 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::{
-    Cause, ContextState, Holder, Kinds, Level, LockStep, RingName, TraceEvent, TraceEventKind,
+    Cause, ContextState, EventKinds, Holder, Level, LockStep, RingName, TraceEvent, TraceEventKind,
 };
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -210,7 +210,7 @@ impl<W: Write> Recorder<W> {
     /// Shows the project's names of rings and queues, followed by the chip's
     /// own.
     #[must_use]
-    pub fn calling(mut self, places: &[OccupancyProbe]) -> Self {
+    pub fn with_ring_names(mut self, places: &[OccupancyProbe]) -> Self {
         self.rings = places.to_vec();
         self
     }
@@ -218,10 +218,10 @@ impl<W: Write> Recorder<W> {
     /// The events that are needed after the window: those that end something
     /// that began in it. Everything else is neither shown nor part of what is
     /// shown.
-    fn still_wanted(&self) -> Kinds {
+    fn still_wanted(&self) -> EventKinds {
         let until = self.writer.until();
         // Frames stay in flight for long, some of them forever.
-        let mut wanted = Kinds::of(&[
+        let mut wanted = EventKinds::of(&[
             TraceEventKind::Arrives,
             TraceEventKind::Departed,
             TraceEventKind::Dropped,
@@ -231,25 +231,27 @@ impl<W: Write> Recorder<W> {
                 continue;
             }
             wanted = wanted.and(match it.doing {
-                ContextState::Inactive => Kinds::NONE,
-                ContextState::Ready | ContextState::Killed => Kinds::of(&[TraceEventKind::Context]),
-                ContextState::Executing => Kinds::of(&[
+                ContextState::Inactive => EventKinds::NONE,
+                ContextState::Ready | ContextState::Killed => {
+                    EventKinds::of(&[TraceEventKind::Context])
+                }
+                ContextState::Executing => EventKinds::of(&[
                     TraceEventKind::Context,
                     TraceEventKind::Issued,
                     TraceEventKind::Stalled,
                 ]),
                 ContextState::Waiting { .. } => {
-                    Kinds::of(&[TraceEventKind::Context, TraceEventKind::Signal])
+                    EventKinds::of(&[TraceEventKind::Context, TraceEventKind::Signal])
                 }
             });
         }
         let programs = &mut self.programs.iter();
         if programs.any(|it| it.began_before(until)) {
-            wanted = wanted.and(Kinds::of(&[TraceEventKind::Function]));
+            wanted = wanted.and(EventKinds::of(&[TraceEventKind::Function]));
         }
         let locks = &mut self.locks.iter();
         if locks.any(|it| it.since.is_some_and(|since| since < until)) {
-            wanted = wanted.and(Kinds::of(&[TraceEventKind::Lock]));
+            wanted = wanted.and(EventKinds::of(&[TraceEventKind::Lock]));
         }
         wanted
     }
@@ -279,7 +281,7 @@ impl<W: Write> Recorder<W> {
             self.lock_held(lock, end, None);
         }
         for stall in &self.stalls {
-            let track = Track::Hang(stall.me, stall.context % CONTEXTS);
+            let track = Track::Stalls(stall.me, stall.context % CONTEXTS);
             let time = (stall.from, stall.until);
             self.writer.slice(track, "stalled on purpose", time, |all| {
                 all.number("from cycle", stall.from);
@@ -426,7 +428,7 @@ impl<W: Write> Recorder<W> {
     fn ring(&mut self, at: Cycle, ring: RingName, fill: u32) {
         if self.writer.shows(at) {
             let name = self.ring_names.entry(ring);
-            let name = name.or_insert_with(|| names::ring_called(&self.rings, ring));
+            let name = name.or_insert_with(|| names::ring_label(&self.rings, ring));
             self.writer
                 .counter(TrackGroup::Rings, name, at, i64::from(fill));
         }
@@ -505,9 +507,9 @@ impl Recorder<Vec<u8>> {
 impl<W: Write> Sampler for Recorder<W> {}
 
 impl<W: Write> Observer for Recorder<W> {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         if !self.past {
-            return Kinds::all_but(&[
+            return EventKinds::all_except(&[
                 TraceEventKind::Aborted,
                 TraceEventKind::Held,
                 TraceEventKind::LocalMemory,
@@ -519,7 +521,7 @@ impl<W: Write> Observer for Recorder<W> {
         self.still_wanted()
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
         if self.writer.shows(at) {
             return false;
         }
@@ -530,7 +532,9 @@ impl<W: Write> Observer for Recorder<W> {
             state.count(&mut context.collected.issued);
             state.time(&mut context.collected.issued_to);
         }
-        self.programs.iter_mut().for_each(|it| it.recur(state));
+        self.programs
+            .iter_mut()
+            .for_each(|it| it.visit_state(state));
         for lock in &mut self.locks {
             state.value(u64::from(lock.since.is_some()) << 1 | u64::from(lock.holder.is_some()));
             lock.since.iter_mut().for_each(|it| state.time(it));
@@ -547,7 +551,7 @@ impl<W: Write> Observer for Recorder<W> {
         state.value(self.rbuf);
         state.value(self.tbuf);
         state.value(u64::from(self.past));
-        self.drops.recur(state);
+        self.drops.visit_state(state);
         true
     }
 
@@ -653,7 +657,7 @@ impl<W: Write> Observer for Recorder<W> {
             | TraceEvent::Held { .. }
             | TraceEvent::Command { .. }
             | TraceEvent::Stored { .. }
-            | TraceEvent::Carried { .. }
+            | TraceEvent::BufferMoved { .. }
             | TraceEvent::Exception { .. }
             | TraceEvent::LocalMemory { .. }
             | TraceEvent::Pushed { .. }

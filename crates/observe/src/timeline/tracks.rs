@@ -11,7 +11,7 @@ pub enum Track {
     /// A context of a microengine.
     Context(u8, u8),
     /// Deliberate stalls of a context of a microengine.
-    Hang(u8, u8),
+    Stalls(u8, u8),
     /// Frames that arrive at a port.
     Arrivals(u8),
     /// Frames that leave a port.
@@ -81,7 +81,7 @@ impl TrackGroup {
 impl Track {
     pub(super) const fn group(self) -> TrackGroup {
         match self {
-            Self::Context(me, _) | Self::Hang(me, _) => TrackGroup::Microengine(me),
+            Self::Context(me, _) | Self::Stalls(me, _) => TrackGroup::Microengine(me),
             Self::Arrivals(_) | Self::Departures(_) => TrackGroup::Ports,
             Self::Unit(..) => TrackGroup::Units,
             Self::Bus(Bus::Receive | Bus::Transmit) => TrackGroup::Media,
@@ -96,7 +96,7 @@ impl Track {
     pub(super) fn tid(self) -> u32 {
         let within = match self {
             Self::Context(_, context) => u32::from(context),
-            Self::Hang(_, context) => 8 + u32::from(context),
+            Self::Stalls(_, context) => 8 + u32::from(context),
             Self::Arrivals(port) => 2 * u32::from(port),
             Self::Departures(port) => 2 * u32::from(port) + 1,
             Self::Unit(target, lane) => target.index() as u32 * 32 + u32::from(lane),
@@ -121,7 +121,7 @@ impl Track {
     pub(super) fn name(self) -> String {
         match self {
             Self::Context(_, context) => format!("context {context}"),
-            Self::Hang(_, context) => format!("context {context} stalled"),
+            Self::Stalls(_, context) => format!("context {context} stalled"),
             Self::Arrivals(port) => format!("port {port} in"),
             Self::Departures(port) => format!("port {port} out"),
             Self::Unit(target, lane) => target.lane_name(lane),

@@ -1,10 +1,10 @@
 //! Observers of whole runs.
 
 mod faults;
+mod idle_periods;
 mod order;
 mod profiles;
 mod programs;
 mod runs;
-mod silence;
-mod spared;
 mod timelines;
+mod unwanted_events;

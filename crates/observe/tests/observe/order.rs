@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::watch::{Sampler, Watchers};
-use npsim_observe::lanes::{Activity, ContextLanes, FrameMark, LENGTH};
+use npsim_observe::lanes::{Activity, CAPTURE_CYCLES, ContextLanes, FrameMark};
 use npsim_observe::set::ObserverConfig;
 use npsim_session::simulation::Ending;
 
@@ -69,7 +69,7 @@ fn all_observers_see_the_same_events() {
     let run = Run::forwarder();
     let (mut one, mut other) = (Log::default(), Log::default());
     let mut both = Watchers::new();
-    assert_eq!(both.wants(), Kinds::NONE);
+    assert_eq!(both.wants(), EventKinds::NONE);
     both.add(&mut one);
     both.add(&mut other);
     let mut simulation = run.simulation(Some(20_000));
@@ -80,7 +80,7 @@ fn all_observers_see_the_same_events() {
 /// Every cycle of the picture belongs to one state of each context; what is drawn
 /// over it lies within.
 fn assert_whole(lanes: &ContextLanes, microengines: u8) {
-    assert_eq!(lanes.until() - lanes.from(), LENGTH);
+    assert_eq!(lanes.until() - lanes.from(), CAPTURE_CYCLES);
     for (me, context) in (0..microengines).flat_map(|me| (0..8).map(move |c| (me, c))) {
         let over = [Activity::Aborted, Activity::Stalled];
         let mut at = lanes.from();
@@ -113,7 +113,7 @@ fn notable_moments_are_captured_during_the_run() {
         .find(|(_, mark)| *mark == FrameMark::Dropped);
     assert_eq!(
         lost.map(|(at, _)| at - loss.from()),
-        Some(LENGTH / 2),
+        Some(CAPTURE_CYCLES / 2),
         "the first loss is in the middle"
     );
     let count = simulation.chip().microengines().len() as u8;

@@ -1,7 +1,7 @@
 //! A profile accounts for every cycle.
 
 use npsim_inspect::stats::Stats;
-use npsim_observe::profile::{Collector, Profile, Spent, stages, to_json};
+use npsim_observe::profile::{Collector, CycleBreakdown, Profile, stages, to_json};
 use npsim_session::simulation::Ending;
 
 use crate::runs::{Run, crowd};
@@ -38,7 +38,7 @@ pub fn assert_accounted(profile: &Profile, stats: &Stats) {
                 "microengine {index} context {context}: {spent:?}"
             );
         }
-        let mut words = Spent::default();
+        let mut words = CycleBreakdown::default();
         me.words.iter().for_each(|word| words.add(word));
         words.inactive = spent.inactive;
         assert_eq!(words, spent, "microengine {index}: by word and by context");
@@ -58,9 +58,9 @@ pub fn assert_accounted(profile: &Profile, stats: &Stats) {
         );
     }
     for stage in stages(profile) {
-        let mut lines = Spent::default();
+        let mut lines = CycleBreakdown::default();
         stage.lines.iter().for_each(|line| lines.add(&line.own));
-        let all = Spent {
+        let all = CycleBreakdown {
             inactive: 0,
             ..stage.spent
         };
@@ -158,7 +158,7 @@ fn macro_cycles_include_nested_macros() {
     let line = stages[0]
         .lines
         .iter()
-        .find(|line| line.all == outer.all && line.own == Spent::default());
+        .find(|line| line.all == outer.all && line.own == CycleBreakdown::default());
     assert!(
         line.is_some(),
         "the line that uses the macro has its cycles"

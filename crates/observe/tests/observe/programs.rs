@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use npsim_observe::profile::{Collector, ProgramSpent};
+use npsim_observe::profile::{Collector, ProgramCycleBreakdown};
 use npsim_session::simulation::Simulation;
 
 use crate::runs::Run;
@@ -13,7 +13,7 @@ const END: u64 = 100_000;
 /// Cycles after which runs are split: not a multiple of anything.
 const STEP: u64 = 797;
 /// A function's own time, and the number of its calls.
-type Functions = BTreeMap<String, (ProgramSpent, u64)>;
+type Functions = BTreeMap<String, (ProgramCycleBreakdown, u64)>;
 
 fn advance(run: &Run, simulation: &mut Simulation, collector: &mut Collector, pause: u64) {
     let mut progress = |_, _: &_| ControlFlow::Continue(());

@@ -50,7 +50,7 @@ impl Timeline {
     pub fn of(run: &Run, until: Option<u64>, window: (u64, u64)) -> Self {
         let mut simulation = run.simulation(until);
         let mut recorder = Recorder::new(Vec::new(), "test", simulation.chip(), window)
-            .calling(Series::new(&run.project).places());
+            .with_ring_names(Series::new(&run.project).places());
         run.watch(&mut simulation, &mut recorder);
         let bytes = recorder.finish(simulation.now()).expect("a Vec takes all");
         Self::read(&String::from_utf8(bytes).expect("UTF-8"))

@@ -37,7 +37,7 @@ impl Profile {
         if media != MediaBus::Spi3 {
             lines.push(format!("media {}", media.name()));
         }
-        lines.extend(self.parameter_lines(|schema| !schema.is_of_the_board()));
+        lines.extend(self.parameter_lines(|schema| !schema.is_board_parameter()));
         lines.extend(self.errata_lines());
         digest(&lines)
     }
@@ -77,7 +77,7 @@ impl Profile {
 fn line(parameter: &Parameter) -> String {
     format!(
         "{}.{} {} {} {}",
-        parameter.group, parameter.name, parameter.value, parameter.unit, parameter.foundation
+        parameter.group, parameter.name, parameter.value, parameter.unit, parameter.provenance_kind
     )
 }
 

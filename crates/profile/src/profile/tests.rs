@@ -39,11 +39,11 @@ fn parameters_keep_their_unit_and_basis() {
         .find(|p| p.group == "dram" && p.name == "read")
         .unwrap();
     assert_eq!(
-        (read.value, read.unit, read.foundation),
+        (read.value, read.unit, read.provenance_kind),
         (
             ParameterValue::Number(180),
             "ME cycles",
-            Foundation::Calibrated
+            ProvenanceKind::Calibrated
         )
     );
     assert!(
@@ -84,7 +84,7 @@ fn uncalibrated_chip_differs_only_in_memory_latencies() {
     assert!(
         recalled
             .parameters()
-            .all(|p| p.foundation != Foundation::Calibrated)
+            .all(|p| p.provenance_kind != ProvenanceKind::Calibrated)
     );
     let board = Profile::from_texts(
         Profile::text("ixp2400-sdk").unwrap(),
@@ -138,7 +138,7 @@ fn missing_parameters_are_reported_by_name() {
     for (chip, board) in [("ixp2400", "enp-2611"), ("ixp2800", "ixp2800-6g")] {
         let (chip, board) = (Profile::text(chip).unwrap(), Board::text(board).unwrap());
         for schema in &SCHEMA {
-            let of_board = schema.is_of_the_board();
+            let of_board = schema.is_board_parameter();
             let mut table: Table = if of_board { board } else { chip }.parse().unwrap();
             let group = table.get_mut(schema.group).unwrap();
             group.as_table_mut().unwrap().remove(schema.name).unwrap();
@@ -305,7 +305,7 @@ fn only_ixp2400_read_latencies_are_calibrated() {
         assert_eq!(profile.board().name, name);
         let calibrated: Vec<_> = profile
             .parameters()
-            .filter(|p| p.foundation == Foundation::Calibrated)
+            .filter(|p| p.provenance_kind == ProvenanceKind::Calibrated)
             .map(|p| (p.group, p.name))
             .collect();
         let expected: &[_] = match profile.name() {
@@ -337,8 +337,8 @@ fn attached_logic_is_the_same_for_every_chip() {
     );
     for parameter in &first {
         assert_eq!(
-            (parameter.unit, parameter.foundation),
-            ("ps", Foundation::Source)
+            (parameter.unit, parameter.provenance_kind),
+            ("ps", ProvenanceKind::Source)
         );
     }
     for name in Profile::names() {
@@ -483,14 +483,14 @@ fn an_unknown_parameter_or_group_is_refused() {
     );
     assert_eq!(
         Profile::from_toml(&more),
-        Err(ProfileError::Surplus {
+        Err(ProfileError::UnknownKey {
             key: "hash.speed".into()
         })
     );
     let more = format!("{}\n[turbo]\nx = 1\n", text());
     assert_eq!(
         Profile::from_toml(&more),
-        Err(ProfileError::Surplus {
+        Err(ProfileError::UnknownKey {
             key: "turbo".into()
         })
     );

@@ -20,7 +20,7 @@ impl Files for Disk {
     /// memory.
     #[expect(clippy::disallowed_methods, reason = "this is where files are read")]
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        inputs::reading(path);
+        inputs::note_read(path);
         let mut bytes = Vec::new();
         File::open(path)?
             .take(LONGEST + 1)
@@ -35,7 +35,7 @@ impl Files for Disk {
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        inputs::seeing(path);
+        inputs::note_existence(path);
         let found = fs::metadata(path)?;
         Ok(if found.is_file() {
             FileKind::File

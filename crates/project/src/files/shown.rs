@@ -14,7 +14,7 @@ const ENDINGS: [&str; 9] = ["uc", "h", "inc", "ind", "c", "cc", "cpp", "s", "rs"
 /// are read, and only those below the folder of `target`, which is the image, the project or its
 /// folder, those below the current folder, and those whose names end as a source's does.
 #[must_use]
-pub fn shown_source(file: &Path, target: &Path) -> Option<String> {
+pub fn readable_source(file: &Path, target: &Path) -> Option<String> {
     let full = disk::resolved(file).ok()?;
     let below = |folder: &Path| {
         // Everything is below the root.
@@ -41,7 +41,7 @@ fn is_named_as_source(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::shown_source;
+    use super::readable_source;
     use std::fs;
     use std::path::Path;
 
@@ -56,10 +56,10 @@ mod tests {
         }
         // A folder, and a file in it.
         for target in [own.path().to_path_buf(), own.path().join("a.npi")] {
-            let text = shown_source(&own.path().join("b.txt"), &target);
+            let text = readable_source(&own.path().join("b.txt"), &target);
             assert_eq!(text.as_deref(), Some("br[a#]"));
         }
-        let shown = |file: &Path| shown_source(file, own.path());
+        let shown = |file: &Path| readable_source(file, own.path());
         for name in ["a.uc", "A.INC", "b.txt"] {
             let text = shown(&own.path().join(name));
             assert_eq!(text.as_deref(), Some("br[a#]"), "{name}");
@@ -76,7 +76,7 @@ mod tests {
         // Tests run in the folder of their crate.
         assert!(shown(Path::new("Cargo.toml")).is_some());
         assert_eq!(
-            shown_source(&other.path().join("b.txt"), Path::new("/")),
+            readable_source(&other.path().join("b.txt"), Path::new("/")),
             None
         );
     }
@@ -93,10 +93,10 @@ mod tests {
             .status();
         assert!(made.unwrap().success());
         for name in ["link.uc", "zero.uc", "pipe.uc", "/etc/passwd", "/dev/zero"] {
-            assert_eq!(shown_source(&in_own(name), own.path()), None, "{name}");
+            assert_eq!(readable_source(&in_own(name), own.path()), None, "{name}");
         }
         let long = fs::File::create(in_own("long.uc")).unwrap();
         long.set_len((64 << 20) + 1).unwrap();
-        assert_eq!(shown_source(&in_own("long.uc"), own.path()), None);
+        assert_eq!(readable_source(&in_own("long.uc"), own.path()), None);
     }
 }

@@ -70,7 +70,7 @@ impl Resolver<'_> {
         let own = own.map_or(&[][..], Vec::as_slice);
         // A port without a network leaves its link unspecified.
         let mut links = own.iter().filter(|own| own.length < 32);
-        if let Some(link) = links.find(|own| !own.has_on_link(address)) {
+        if let Some(link) = links.find(|own| !own.link_contains(address)) {
             let message = match link.end(address) {
                 None => format!("{address} is not on the link of port {port}, {link}"),
                 Some(end) => format!("{address} is {end} of the link of port {port}, {link}"),

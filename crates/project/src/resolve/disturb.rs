@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use npsim_chip::kernel::fault_injection::{LAST_CYCLE, Lateness, Stall};
 
-use super::super::disturb::{DisturbSection, LATEST, NodeStall, StallOption, StallSection};
+use super::super::disturb::{DisturbSection, MAX_DELAY, NodeStall, StallOption, StallSection};
 use super::super::file::ProjectFile;
 use super::super::text::{parse_contexts, parse_ids, parse_nodes};
 use super::{Overrides, ProgramPlan, Resolver};
@@ -55,9 +55,9 @@ impl Resolver<'_> {
 
     fn lateness(&mut self, section: &DisturbSection) -> Lateness {
         let mut cycles = |typed: &Option<Spanned<u32>>| match typed {
-            Some(typed) if *typed.get_ref() > LATEST => {
+            Some(typed) if *typed.get_ref() > MAX_DELAY => {
                 let message = format!("completions cannot be {} cycles late", typed.get_ref());
-                let help = format!("use 0 to {LATEST} cycles");
+                let help = format!("use 0 to {MAX_DELAY} cycles");
                 self.fail(typed.span(), message, "", &help);
                 0
             }

@@ -357,7 +357,7 @@ mod tests {
             Measure::Commands(UnitKind::Sram)
         );
         let goal = goal("measure = \"races\"\nequals = 0\nhint = \"lock it\"");
-        assert_eq!((goal.met(0), goal.met(1)), (true, false));
+        assert_eq!((goal.is_met(0), goal.is_met(1)), (true, false));
         assert_eq!(goal.hint, "lock it");
         assert_eq!(&goal.place.text[goal.place.span.clone()], "\"g\"");
     }

@@ -6,7 +6,7 @@ use npsim_chip::gpp::boot::{CounterSetup, MemoryImage, Space as BootSpace};
 use npsim_image::{MemorySpace, MemorySymbol};
 
 use super::super::file::{CounterSection, MemorySection};
-use super::super::layout::{MemoryLayout, NoPlace};
+use super::super::layout::{MemoryLayout, PlacementError};
 use super::{NamedMemory, Resolver, hex};
 use crate::keys::Spanned;
 
@@ -214,10 +214,10 @@ impl Resolver<'_> {
         what: &str,
         size: u64,
         space: &str,
-        reason: &NoPlace,
+        reason: &PlacementError,
     ) {
         match reason {
-            NoPlace::Overlap(other) => {
+            PlacementError::Overlap(other) => {
                 let label = format!(
                     "bytes {:#x} to {:#x} of {space} belong to {}",
                     other.start,
@@ -231,7 +231,7 @@ impl Resolver<'_> {
                     "give another `address`, or leave `address` out to let npsim choose",
                 );
             }
-            NoPlace::Outside => {
+            PlacementError::Outside => {
                 let bytes = self.size_of(space);
                 self.fail(
                     span,
@@ -240,7 +240,7 @@ impl Resolver<'_> {
                     "",
                 );
             }
-            NoPlace::Full(largest) => {
+            PlacementError::Full(largest) => {
                 let message = format!("no room for {what} in {space}");
                 self.fail(
                     span,

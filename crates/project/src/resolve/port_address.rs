@@ -35,7 +35,7 @@ impl PortAddress {
 
     /// Whether a single host on the link can have this address.
     #[must_use]
-    pub fn has_on_link(self, address: Ipv4Addr) -> bool {
+    pub fn link_contains(self, address: Ipv4Addr) -> bool {
         let (first, last) = self.ends();
         let bits = address.to_bits();
         (first..=last).contains(&bits) && (self.length >= 31 || (bits != first && bits != last))

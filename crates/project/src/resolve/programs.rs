@@ -7,7 +7,7 @@ use npsim_image::{ContextMode, NnMode};
 
 use super::{Modes, Overrides, ProgramPlan, Resolver, chip_names};
 use crate::file::{MeSection, NnModeKind, ProjectFile};
-use crate::files::{FileKind, join, tidy};
+use crate::files::{FileKind, join, simplify_path};
 use crate::firmware_file::is_bare;
 use crate::keys::Ids;
 use crate::problem::Problem;
@@ -117,7 +117,7 @@ impl Resolver<'_> {
 
     fn source(&mut self, section: &MeSection) -> PathBuf {
         let path = join(&self.text.folder, Path::new(section.source.get_ref()));
-        let path = tidy(self.files, Path::new("."), &path);
+        let path = simplify_path(self.files, Path::new("."), &path);
         if !self.files.is_file(&path) {
             self.fail(
                 section.source.span(),

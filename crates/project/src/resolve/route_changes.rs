@@ -6,8 +6,8 @@ use std::path::Path;
 
 use npsim_chip::gpp::boot::{RouteChangesSetup, RouterRoutes};
 use npsim_chip::gpp::routes::{
-    BLOCK_ENTRIES, Change, ChangeError, NEXT_HOP_LONGWORDS, Needs, ROOT_ENTRIES, Route,
-    RouteChange, RoutePrefix, needs,
+    BLOCK_ENTRIES, Change, ChangeError, NEXT_HOP_LONGWORDS, ROOT_ENTRIES, Route, RouteChange,
+    RoutePrefix, TableNeeds, needs,
 };
 
 use super::routing::{Mistake, TypedRoute, finds_next_hops, network};
@@ -136,7 +136,7 @@ impl Resolver<'_> {
         }
         let room = section.blocks.as_ref().map(|it| *it.get_ref());
         // In a chain, each router makes all changes, in a table with its own addresses.
-        let mut found = Needs::default();
+        let mut found = TableNeeds::default();
         for router in routers {
             match needs(router, &list, room.map_or(usize::MAX, |room| room as usize)) {
                 Ok(needs) => found = found.most(needs),
@@ -150,16 +150,16 @@ impl Resolver<'_> {
                 }
             }
         }
-        let Needs {
-            first_blocks,
-            most_blocks,
-            all_blocks,
+        let TableNeeds {
+            initial_blocks,
+            peak_blocks,
+            blocks_without_reuse,
             next_hops,
         } = found;
         if let Some(typed) = &section.blocks
-            && (*typed.get_ref() as usize) < first_blocks
+            && (*typed.get_ref() as usize) < initial_blocks
         {
-            let message = format!("the routes alone need {first_blocks} blocks");
+            let message = format!("the routes alone need {initial_blocks} blocks");
             self.fail(
                 typed.span(),
                 message,
@@ -169,7 +169,7 @@ impl Resolver<'_> {
             return Err(Refused);
         }
         // Half of the blocks may be in their grace period.
-        let fitted = all_blocks.min(2 * most_blocks) as u32;
+        let fitted = blocks_without_reuse.min(2 * peak_blocks) as u32;
         let grace = self.time(section.grace.as_ref(), "100us");
         // A change needs one or two blocks, and one next hop.
         let more = reserved.unwrap_or(0);
@@ -387,9 +387,9 @@ fn told(change: &RouteChangeSection, error: &ChangeError, section: &RoutesSectio
         ChangeError::Route(_) | ChangeError::Closed | ChangeError::TooManyNextHops { .. } => {
             (prefix, "")
         }
-        ChangeError::There(_) => (prefix, "use `change` to give it another next hop"),
-        ChangeError::NotThere(_) => (prefix, "use `add` for a new route"),
-        ChangeError::Early | ChangeError::Over { .. } => {
+        ChangeError::AlreadyExists(_) => (prefix, "use `change` to give it another next hop"),
+        ChangeError::NoSuchRoute(_) => (prefix, "use `add` for a new route"),
+        ChangeError::OutOfOrder | ChangeError::TooLate { .. } => {
             (change.at.span(), "give changes in the order of their times")
         }
         ChangeError::Full { .. } => {

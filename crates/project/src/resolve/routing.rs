@@ -293,7 +293,7 @@ impl Resolver<'_> {
 
     fn route_error(&mut self, file: &ProjectFile, routes: &[Route], error: &RouteError) {
         let place = match error {
-            RouteError::Length(it) | RouteError::HostBits(it) | RouteError::Twice(it) => {
+            RouteError::Length(it) | RouteError::HostBits(it) | RouteError::Conflicting(it) => {
                 routes.iter().rposition(|route| route.network() == *it)
             }
             RouteError::TooManyNextHops => None,

@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{Resolver, suggestion};
-use crate::files::{join, tidy};
+use crate::files::{join, simplify_path};
 use crate::keys::Spanned;
-use crate::layout::{NoPlace, Region};
+use crate::layout::{PlacementError, Region};
 use crate::problem::Problem;
 
 /// Name of the ring on which the shipped microcode expects packets from the core.
@@ -107,7 +107,7 @@ impl Resolver<'_> {
 
     /// Reports a task whose packets no `exceptions` task takes off their ring, unless an error of its own may
     /// be the reason: `span` is its section, `before` the number of errors before it.
-    pub fn exceptions_required(&mut self, task: &str, span: Range<usize>, before: usize) {
+    pub fn require_exceptions(&mut self, task: &str, span: Range<usize>, before: usize) {
         if self.boot.task::<Exceptions>().is_none() && self.problems.len() == before {
             self.fail(
                 span,
@@ -150,7 +150,7 @@ impl Resolver<'_> {
     /// Reads a file that the project names; returns its path and its bytes.
     pub fn file(&mut self, typed: &str, span: Range<usize>) -> Option<(PathBuf, Vec<u8>)> {
         let path = join(&self.text.folder, Path::new(typed));
-        let path = tidy(self.files, Path::new("."), &path);
+        let path = simplify_path(self.files, Path::new("."), &path);
         match self.files.read(&path) {
             Ok(bytes) => Some((path, bytes)),
             Err(error) => {
@@ -173,7 +173,12 @@ impl Resolver<'_> {
     ///
     /// # Errors
     /// Returns an error if the region overlaps another or exceeds the DRAM.
-    pub fn take_dram(&mut self, name: &str, start: u32, bytes: u32) -> Result<(), NoPlace> {
+    pub fn reserve_dram(
+        &mut self,
+        name: &str,
+        start: u32,
+        bytes: u32,
+    ) -> Result<(), PlacementError> {
         self.dram.reserve(name, start.into(), bytes.into())
     }
 

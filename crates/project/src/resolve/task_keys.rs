@@ -260,7 +260,7 @@ impl Resolver<'_> {
 
     /// Returns the counters of each group's queues: queue number port * n + class, where n is the
     /// number that fits in the memory.
-    pub fn queue_places(
+    pub fn queue_locations(
         &mut self,
         span: &Range<usize>,
         typed: Option<&Spanned<String>>,

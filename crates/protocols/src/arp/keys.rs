@@ -49,7 +49,7 @@ impl TaskKind for ArpKind {
         let (span, keys) = (section.span(), section.get_ref());
         let sender = resolver.sender(&keys.ring);
         let table = resolver.table_place(span.clone());
-        resolver.exceptions_required("arp", span.clone(), before);
+        resolver.require_exceptions("arp", span.clone(), before);
         let arp_reason = resolver.reason(&keys.arp_reason);
         let local_reason = { keys.local_reason.as_ref() }.map(|typed| resolver.reason(typed));
         let macs = resolver.macs().to_vec();

@@ -41,7 +41,7 @@ impl ArpMessage {
     /// belongs to another link type or protocol, or its sender's hardware address is not
     /// that of a single station.
     #[must_use]
-    pub fn in_frame(frame: &[u8]) -> Option<Self> {
+    pub fn from_frame(frame: &[u8]) -> Option<Self> {
         let rest = frame.get(TYPE..)?.strip_prefix(&FIXED)?;
         let (operation, rest) = rest.split_first_chunk::<2>()?;
         let (sender_mac, rest) = rest.split_first_chunk::<6>()?;
@@ -138,7 +138,7 @@ mod tests {
             assert_eq!(arp.sender_protocol_addr(), sender.1.octets());
             assert_eq!(arp.target_hw_addr(), target.0);
             assert_eq!(arp.target_protocol_addr(), target.1.octets());
-            assert_eq!(ArpMessage::in_frame(&frame), Some(message));
+            assert_eq!(ArpMessage::from_frame(&frame), Some(message));
         }
     }
 
@@ -157,11 +157,11 @@ mod tests {
         ] {
             let mut frame = good.clone();
             frame[at] = byte;
-            assert_eq!(ArpMessage::in_frame(&frame), None, "{at}");
+            assert_eq!(ArpMessage::from_frame(&frame), None, "{at}");
         }
         for length in 0..42 {
-            assert_eq!(ArpMessage::in_frame(&good[..length]), None, "{length}");
+            assert_eq!(ArpMessage::from_frame(&good[..length]), None, "{length}");
         }
-        assert!(ArpMessage::in_frame(&good[..42]).is_some());
+        assert!(ArpMessage::from_frame(&good[..42]).is_some());
     }
 }

@@ -89,7 +89,7 @@ impl<P> Neighbours<P> {
 
     /// Records the addresses of a station that was heard. If it is a next hop and its address
     /// is new or a packet was waiting, returns its index and that packet.
-    pub fn hear(&mut self, port: u8, address: Ipv4Addr, mac: Mac) -> Option<(usize, Option<P>)> {
+    pub fn learn(&mut self, port: u8, address: Ipv4Addr, mac: Mac) -> Option<(usize, Option<P>)> {
         let number = self.find(port, address)?;
         let neighbour = &mut self.all[number];
         let news = neighbour.mac != Some(mac);
@@ -179,13 +179,13 @@ mod tests {
         let mut hops = single_neighbour();
         hops.wait(0, 1);
         assert_eq!(hops.wait(0, 2), Some(1));
-        assert_eq!(hops.hear(0, HOP, MAC), None, "another port");
-        assert_eq!(hops.hear(1, Ipv4Addr::new(10, 1, 0, 3), MAC), None);
-        assert_eq!(hops.hear(1, HOP, MAC), Some((0, Some(2))));
+        assert_eq!(hops.learn(0, HOP, MAC), None, "another port");
+        assert_eq!(hops.learn(1, Ipv4Addr::new(10, 1, 0, 3), MAC), None);
+        assert_eq!(hops.learn(1, HOP, MAC), Some((0, Some(2))));
         assert_eq!(hops.all()[0].mac, Some(MAC));
-        assert_eq!(hops.hear(1, HOP, MAC), None, "no news");
+        assert_eq!(hops.learn(1, HOP, MAC), None, "no news");
         let other = [2, 0, 0, 0, 0, 8];
-        assert_eq!(hops.hear(1, HOP, other), Some((0, None)));
+        assert_eq!(hops.learn(1, HOP, other), Some((0, None)));
         assert_eq!(hops.take_due(9_999), None);
     }
 }

@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::exceptions::{Exception, HEADER_BYTES};
-use npsim_chip::gpp::lookup::{Found, Lookup, RouteEntry, TablePlace};
+use npsim_chip::gpp::lookup::{Lookup, LookupStep, RouteEntry, TablePlace};
 use npsim_chip::gpp::packets::{Descriptor, Outgoing, PacketSender, SendOutcome, reason};
 use npsim_chip::gpp::routes::NEXT_HOP_LONGWORDS;
 use npsim_chip::gpp::{Access, LoadError, Memories, NextAction, Start, Task};
@@ -226,7 +226,7 @@ impl Arp {
             _ => ArpStep::Free(handle),
         };
         let (mac, address) = message.sender;
-        let Some((number, waited)) = self.neighbours.hear(port, address, mac) else {
+        let Some((number, waited)) = self.neighbours.learn(port, address, mac) else {
             return then;
         };
         self.counts.learnt += 1;
@@ -242,7 +242,7 @@ impl Arp {
 
     /// Continues with the entry that a packet's lookup found.
     fn found(&mut self, way: RouteEntry, packet: Exception, access: &mut Access<'_>) -> ArpStep {
-        if way.leads_out() {
+        if way.leaves_router() {
             // The address was learnt after the fast path looked.
             self.work
                 .push_front(ArpWork::Forward(WaitingPacket { packet, way }));
@@ -269,7 +269,7 @@ impl Arp {
     /// `microcode/router/processing/ipv4.uc` defines what the fast path does before it hands a
     /// packet over for ARP, and what is left to do here: the TTL has not been decremented, so it
     /// is checked and decremented here, together with the header checksum. A packet made by the
-    /// router itself (`NO_WAY`: a message of `icmp/task.rs` that found no entry) leaves as it is.
+    /// router itself (`UNROUTED`: a message of `icmp/task.rs` that found no entry) leaves as it is.
     fn forward(&mut self, waiting: &WaitingPacket, access: &mut Access<'_>) -> ArpStep {
         let WaitingPacket { packet, way } = waiting;
         let handle = packet.buffer;
@@ -278,11 +278,11 @@ impl Arp {
             words: words.unwrap_or(way.words),
             ..*way
         };
-        let Some(datagram) = Datagram::in_frame(&packet.header) else {
+        let Some(datagram) = Datagram::from_frame(&packet.header) else {
             self.counts.given_up += 1;
             return ArpStep::Free(handle);
         };
-        let own = packet.reason == reason::NO_WAY;
+        let own = packet.reason == reason::UNROUTED;
         let left = packet.header[LINK_HEADER + 8];
         let trouble = if !own && left <= 1 {
             Some(reason::EXPIRED)
@@ -361,7 +361,7 @@ impl Arp {
 /// Offers a packet to the other tasks, with a reason that replaces the microcode's.
 fn offer_with_reason(packet: &Exception, reason: u8, access: &mut Access<'_>) -> ArpStep {
     // No error message is sent about the router's own packets.
-    let own = packet.reason == reason::NO_WAY;
+    let own = packet.reason == reason::UNROUTED;
     let packet = Exception {
         reason,
         ..packet.clone()
@@ -403,7 +403,7 @@ impl Task for Arp {
         false
     }
 
-    fn keeps(&self) -> Vec<u32> {
+    fn held_buffers(&self) -> Vec<u32> {
         let work = self.work.iter().filter_map(|work| match work {
             ArpWork::Heard(packet, _) | ArpWork::Unresolved(packet) | ArpWork::GiveUp(packet) => {
                 Some(packet.buffer)
@@ -422,16 +422,16 @@ impl Task for Arp {
     fn offer(&mut self, packet: &Exception, _now: Cycle) -> bool {
         let full = self.work.len() >= MOST_WAITING;
         let work = if packet.reason == self.setup.arp_reason {
-            match ArpMessage::in_frame(&packet.header) {
+            match ArpMessage::from_frame(&packet.header) {
                 Some(message) if !full && self.is_relevant(packet, &message) => {
                     ArpWork::Heard(packet.clone(), message)
                 }
                 _ => return false,
             }
-        } else if packet.reason == reason::NO_WAY && !full {
+        } else if packet.reason == reason::UNROUTED && !full {
             ArpWork::Unresolved(packet.clone())
         } else if Some(packet.reason) == self.setup.local_reason {
-            let datagram = Datagram::in_frame(&packet.header);
+            let datagram = Datagram::from_frame(&packet.header);
             if datagram.is_none_or(|datagram| self.addresses.contains(&datagram.destination())) {
                 return false;
             }
@@ -467,9 +467,9 @@ impl Task for Arp {
             ArpStep::Find(mut lookup, packet) => {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
-                    Found::NotYet => ArpStep::Find(lookup, packet),
-                    Found::Way(way) => self.found(way, packet, access),
-                    Found::Nothing => {
+                    LookupStep::Pending => ArpStep::Find(lookup, packet),
+                    LookupStep::Hop(way) => self.found(way, packet, access),
+                    LookupStep::NoRoute => {
                         self.counts.given_up += 1;
                         ArpStep::Free(packet.buffer)
                     }
@@ -495,7 +495,7 @@ impl Task for Arp {
             ArpStep::Send(mut out, kind) => {
                 let (doing, outcome, cost) = out.step(&self.setup.sender, access);
                 match outcome {
-                    SendOutcome::UnderWay => {
+                    SendOutcome::InProgress => {
                         self.step = ArpStep::Send(out, kind);
                         (doing, NextAction::After(cost))
                     }
@@ -533,7 +533,7 @@ impl Task for Arp {
         vec![self.counts.summary(next_hops, self.known())]
     }
 
-    fn is_like(&self, saved: &Self) -> bool {
+    fn is_compatible_with(&self, saved: &Self) -> bool {
         self.setup == saved.setup
     }
 }

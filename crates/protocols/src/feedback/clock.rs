@@ -86,7 +86,7 @@ impl ModuleClock {
     }
 
     /// Whether both have the same period.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn is_compatible_with(&self, other: &Self) -> bool {
         self.period == other.period
     }
 }
@@ -145,8 +145,8 @@ impl Module {
     }
 
     /// Whether both have the same clock.
-    pub fn is_like(&self, other: &Self) -> bool {
-        self.clock.is_like(&other.clock)
+    pub fn is_compatible_with(&self, other: &Self) -> bool {
+        self.clock.is_compatible_with(&other.clock)
     }
 }
 

@@ -201,10 +201,13 @@ impl Device for Coprocessor {
         words::summary(self, cycles)
     }
 
-    fn is_like(&self, saved: &Self) -> bool {
+    fn is_compatible_with(&self, saved: &Self) -> bool {
         self.attachment == saved.attachment
             && self.xcp.mailboxes() == saved.xcp.mailboxes()
-            && self.quick_start.module.is_like(&saved.quick_start.module)
-            && self.xcp.module.is_like(&saved.xcp.module)
+            && self
+                .quick_start
+                .module
+                .is_compatible_with(&saved.quick_start.module)
+            && self.xcp.module.is_compatible_with(&saved.xcp.module)
     }
 }

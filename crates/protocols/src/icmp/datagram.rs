@@ -23,7 +23,7 @@ pub struct Datagram<'a> {
 impl<'a> Datagram<'a> {
     /// Returns the packet in a frame; `None` if it is not IPv4 or its header is invalid.
     #[must_use]
-    pub fn in_frame(frame: &'a [u8]) -> Option<Self> {
+    pub fn from_frame(frame: &'a [u8]) -> Option<Self> {
         let (link, packet) = frame.split_at_checked(LINK_HEADER)?;
         let datagram = Self::of(packet).filter(|_| link.ends_with(&IPV4))?;
         Some(Self { link, ..datagram })
@@ -70,7 +70,7 @@ impl<'a> Datagram<'a> {
 
     /// Whether it must not be fragmented.
     #[must_use]
-    pub fn keeps_whole(&self) -> bool {
+    pub fn dont_fragment(&self) -> bool {
         self.half(6) & 0x4000 != 0
     }
 
@@ -112,7 +112,7 @@ impl<'a> Datagram<'a> {
 
     /// Whether the frame was addressed to a group of stations.
     #[must_use]
-    pub fn came_to_group(&self) -> bool {
+    pub fn is_group_addressed(&self) -> bool {
         self.link.first().is_some_and(|first| first & 1 != 0)
     }
 

@@ -72,7 +72,7 @@ impl TaskKind for IcmpKind {
                 "give the reason numbers by which the microcode hands over packets to answer: `ttl_reason`, `local_reason`, `no_route_reason`, `too_big_reason`",
             );
         }
-        resolver.exceptions_required("icmp", span.clone(), before);
+        resolver.require_exceptions("icmp", span.clone(), before);
         let network = |own: &PortAddress| RouterInterface {
             address: own.address,
             length: own.length,

@@ -22,7 +22,7 @@ pub const ERRORS: [u8; 5] = [3, 4, 5, 11, 12];
 
 /// The problem with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Trouble {
+pub enum IcmpError {
     /// There is no route to its destination.
     NetUnreachable,
     /// Its next hop does not answer.
@@ -40,7 +40,7 @@ pub enum Trouble {
     TimeExceeded,
 }
 
-impl Trouble {
+impl IcmpError {
     /// Type and code, and the longword after the checksum.
     #[must_use]
     pub const fn code(self) -> (u8, u8, u32) {
@@ -59,7 +59,7 @@ impl Trouble {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpContent {
     /// There is a problem with a packet that the host sent.
-    Trouble(Trouble),
+    IcmpError(IcmpError),
     /// The answer to an echo request.
     EchoReply,
 }
@@ -77,18 +77,18 @@ impl IcmpContent {
         let (header, quote) = message.split_first_chunk::<MESSAGE_HEADER>()?;
         let trouble = match header {
             [ECHO_REPLY, 0, ..] => return Some(Self::EchoReply),
-            [3, 4, .., high, low] => Trouble::TooBig {
+            [3, 4, .., high, low] => IcmpError::TooBig {
                 mtu: u16::from_be_bytes([*high, *low]),
             },
-            [3, 0, ..] => Trouble::NetUnreachable,
-            [3, 1, ..] => Trouble::HostUnreachable,
-            [3, 2, ..] => Trouble::ProtocolUnreachable,
-            [3, 3, ..] => Trouble::PortUnreachable,
-            [11, 0, ..] => Trouble::TimeExceeded,
+            [3, 0, ..] => IcmpError::NetUnreachable,
+            [3, 1, ..] => IcmpError::HostUnreachable,
+            [3, 2, ..] => IcmpError::ProtocolUnreachable,
+            [3, 3, ..] => IcmpError::PortUnreachable,
+            [11, 0, ..] => IcmpError::TimeExceeded,
             _ => return None,
         };
         let own = Datagram::of(quote).is_some_and(|quote| quote.source() == host);
-        own.then_some(Self::Trouble(trouble))
+        own.then_some(Self::IcmpError(trouble))
     }
 }
 
@@ -115,7 +115,7 @@ pub struct IpHeaderFields {
 /// Creates an error message about a packet, from the message's IPv4 header on. It quotes the
 /// packet's header and the eight bytes after it, as far as they are known.
 #[must_use]
-pub fn error(trouble: Trouble, about: &Datagram<'_>, sending: IpHeaderFields) -> Vec<u8> {
+pub fn error(trouble: IcmpError, about: &Datagram<'_>, sending: IpHeaderFields) -> Vec<u8> {
     let known = about.bytes();
     let quote = &known[..known.len().min(about.header_length() + QUOTED)];
     let (kind, code, rest) = trouble.code();
@@ -229,30 +229,30 @@ pub(super) mod tests {
     #[test]
     fn icmp_errors_parse_with_an_independent_parser() {
         let frame = udp([192, 0, 2, 9], [10, 9, 9, 9]);
-        let about = Datagram::in_frame(&frame).unwrap();
+        let about = Datagram::from_frame(&frame).unwrap();
         let rows = [
             (
-                Trouble::TimeExceeded,
+                IcmpError::TimeExceeded,
                 Icmpv4Type::TimeExceeded(TimeExceededCode::TtlExceededInTransit),
             ),
             (
-                Trouble::NetUnreachable,
+                IcmpError::NetUnreachable,
                 Icmpv4Type::DestinationUnreachable(Unreachable::Network),
             ),
             (
-                Trouble::HostUnreachable,
+                IcmpError::HostUnreachable,
                 Icmpv4Type::DestinationUnreachable(Unreachable::Host),
             ),
             (
-                Trouble::ProtocolUnreachable,
+                IcmpError::ProtocolUnreachable,
                 Icmpv4Type::DestinationUnreachable(Unreachable::Protocol),
             ),
             (
-                Trouble::PortUnreachable,
+                IcmpError::PortUnreachable,
                 Icmpv4Type::DestinationUnreachable(Unreachable::Port),
             ),
             (
-                Trouble::TooBig { mtu: 1400 },
+                IcmpError::TooBig { mtu: 1400 },
                 Icmpv4Type::DestinationUnreachable(Unreachable::FragmentationNeeded {
                     next_hop_mtu: 1400,
                 }),
@@ -275,22 +275,22 @@ pub(super) mod tests {
         frame.splice(34..34, [1; 8]);
         frame[14] = 0x47;
         frame[16..18].copy_from_slice(&54_u16.to_be_bytes());
-        let about = Datagram::in_frame(&frame).unwrap();
+        let about = Datagram::from_frame(&frame).unwrap();
         assert_eq!(quoted(&about), 36);
-        let message = error(Trouble::TimeExceeded, &about, SENDING);
+        let message = error(IcmpError::TimeExceeded, &about, SENDING);
         assert_eq!(message[28..], frame[14..14 + 36]);
         // Four bytes after the header, followed by padding.
         let mut frame = udp([192, 0, 2, 9], [10, 9, 9, 9]);
         frame[16..18].copy_from_slice(&24_u16.to_be_bytes());
-        let about = Datagram::in_frame(&frame).unwrap();
-        let message = error(Trouble::TimeExceeded, &about, SENDING);
+        let about = Datagram::from_frame(&frame).unwrap();
+        let message = error(IcmpError::TimeExceeded, &about, SENDING);
         assert_eq!(message[28..], frame[14..14 + 24]);
     }
 
     #[test]
     fn only_valid_echo_requests_are_answered() {
         let good = ping(b"0123456789abcdef");
-        let answer = |frame: &[u8]| echo_reply(&Datagram::in_frame(frame)?, 64, 7);
+        let answer = |frame: &[u8]| echo_reply(&Datagram::from_frame(frame)?, 64, 7);
         assert!(answer(&good).is_some());
         let rows: [(&str, usize, u8); 6] = [
             ("a reply", 34, 0),
@@ -316,7 +316,7 @@ pub(super) mod tests {
         ) {
             let mut frame = ping(&payload);
             frame.resize(frame.len() + padding, 0xee);
-            let reply = echo_reply(&Datagram::in_frame(&frame).unwrap(), 64, 7).unwrap();
+            let reply = echo_reply(&Datagram::from_frame(&frame).unwrap(), 64, 7).unwrap();
             let (source, destination, kind, rest) = read(&reply);
             prop_assert_eq!(source, ROUTER.octets());
             prop_assert_eq!(destination, [192, 0, 2, 9]);

@@ -32,7 +32,7 @@ impl RouterInterface {
 
 /// The reason why no error message may be sent about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum SuppressReason {
     /// It arrived as a link-layer broadcast or multicast.
     LinkGroup,
     /// It is for an IP broadcast or multicast address.
@@ -48,17 +48,20 @@ pub enum Silence {
 /// Returns why no error message may be sent about a packet; `None` if one may. `networks` are
 /// those of the router's ports.
 #[must_use]
-pub fn silence(packet: &Datagram<'_>, networks: &[RouterInterface]) -> Option<Silence> {
-    if packet.came_to_group() {
-        Some(Silence::LinkGroup)
+pub fn suppress_reason(
+    packet: &Datagram<'_>,
+    networks: &[RouterInterface],
+) -> Option<SuppressReason> {
+    if packet.is_group_addressed() {
+        Some(SuppressReason::LinkGroup)
     } else if is_group(packet.destination(), networks) {
-        Some(Silence::Group)
+        Some(SuppressReason::Group)
     } else if !is_host(packet.source(), networks) {
-        Some(Silence::Source)
+        Some(SuppressReason::Source)
     } else if packet.is_later_fragment() {
-        Some(Silence::Fragment)
+        Some(SuppressReason::Fragment)
     } else if packet.protocol() == ICMP && could_be_error(packet) {
-        Some(Silence::Error)
+        Some(SuppressReason::Error)
     } else {
         None
     }
@@ -97,8 +100,8 @@ mod tests {
         length: 24,
     };
 
-    fn silence_of(frame: &[u8]) -> Option<Silence> {
-        silence(&Datagram::in_frame(frame).unwrap(), &[NETWORK])
+    fn silence_of(frame: &[u8]) -> Option<SuppressReason> {
+        suppress_reason(&Datagram::from_frame(frame).unwrap(), &[NETWORK])
     }
 
     /// A datagram with some of its bytes changed, given as frame offsets and new bytes.
@@ -117,38 +120,38 @@ mod tests {
         const FRAGMENT: usize = 20;
         const PROTOCOL: usize = 23;
         const TYPE: usize = 34;
-        type Row<'a> = (&'a str, &'a [(usize, &'a [u8])], Option<Silence>);
+        type Row<'a> = (&'a str, &'a [(usize, &'a [u8])], Option<SuppressReason>);
         let rows: [Row<'_>; 27] = [
             ("a datagram", &[], None),
             (
                 "link broadcast",
                 &[(0, &[0xff; 6])],
-                Some(Silence::LinkGroup),
+                Some(SuppressReason::LinkGroup),
             ),
             (
                 "link multicast",
                 &[(0, &[1, 0, 0x5e])],
-                Some(Silence::LinkGroup),
+                Some(SuppressReason::LinkGroup),
             ),
             (
                 "limited broadcast",
                 &[(DESTINATION, &[255; 4])],
-                Some(Silence::Group),
+                Some(SuppressReason::Group),
             ),
             (
                 "multicast",
                 &[(DESTINATION, &[239, 1, 2, 3])],
-                Some(Silence::Group),
+                Some(SuppressReason::Group),
             ),
             (
                 "broadcast of a network",
                 &[(DESTINATION, &[10, 1, 0, 255])],
-                Some(Silence::Group),
+                Some(SuppressReason::Group),
             ),
             (
                 "old broadcast",
                 &[(DESTINATION, &[10, 1, 0, 0])],
-                Some(Silence::Group),
+                Some(SuppressReason::Group),
             ),
             (
                 "not of this network",
@@ -158,48 +161,48 @@ mod tests {
             (
                 "source 0.0.0.0",
                 &[(SOURCE, &[0; 4])],
-                Some(Silence::Source),
+                Some(SuppressReason::Source),
             ),
             (
                 "source of network 0",
                 &[(SOURCE, &[0, 1, 2, 3])],
-                Some(Silence::Source),
+                Some(SuppressReason::Source),
             ),
             (
                 "source loopback",
                 &[(SOURCE, &[127, 0, 0, 1])],
-                Some(Silence::Source),
+                Some(SuppressReason::Source),
             ),
             (
                 "source class D",
                 &[(SOURCE, &[224, 0, 0, 1])],
-                Some(Silence::Source),
+                Some(SuppressReason::Source),
             ),
             (
                 "source class E",
                 &[(SOURCE, &[240, 0, 0, 1])],
-                Some(Silence::Source),
+                Some(SuppressReason::Source),
             ),
             (
                 "source broadcast",
                 &[(SOURCE, &[255; 4])],
-                Some(Silence::Source),
+                Some(SuppressReason::Source),
             ),
             (
                 "source broadcast of a network",
                 &[(SOURCE, &[10, 1, 0, 255])],
-                Some(Silence::Source),
+                Some(SuppressReason::Source),
             ),
             ("first fragment", &[(FRAGMENT, &[0x20, 0])], None),
             (
                 "second fragment",
                 &[(FRAGMENT, &[0x20, 1])],
-                Some(Silence::Fragment),
+                Some(SuppressReason::Fragment),
             ),
             (
                 "last fragment",
                 &[(FRAGMENT, &[0, 185])],
-                Some(Silence::Fragment),
+                Some(SuppressReason::Fragment),
             ),
             ("echo request", &[(PROTOCOL, &[1]), (TYPE, &[8])], None),
             ("echo reply", &[(PROTOCOL, &[1]), (TYPE, &[0])], None),
@@ -207,32 +210,32 @@ mod tests {
             (
                 "unreachable",
                 &[(PROTOCOL, &[1]), (TYPE, &[3])],
-                Some(Silence::Error),
+                Some(SuppressReason::Error),
             ),
             (
                 "source quench",
                 &[(PROTOCOL, &[1]), (TYPE, &[4])],
-                Some(Silence::Error),
+                Some(SuppressReason::Error),
             ),
             (
                 "redirect",
                 &[(PROTOCOL, &[1]), (TYPE, &[5])],
-                Some(Silence::Error),
+                Some(SuppressReason::Error),
             ),
             (
                 "time exceeded",
                 &[(PROTOCOL, &[1]), (TYPE, &[11])],
-                Some(Silence::Error),
+                Some(SuppressReason::Error),
             ),
             (
                 "parameter problem",
                 &[(PROTOCOL, &[1]), (TYPE, &[12])],
-                Some(Silence::Error),
+                Some(SuppressReason::Error),
             ),
             (
                 "without a type",
                 &[(PROTOCOL, &[1]), (17, &[20])],
-                Some(Silence::Error),
+                Some(SuppressReason::Error),
             ),
         ];
         for (name, bytes, expected) in rows {

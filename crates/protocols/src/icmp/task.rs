@@ -13,7 +13,7 @@ use std::net::Ipv4Addr;
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::exceptions::Exception;
-use npsim_chip::gpp::lookup::{Found, Lookup, TablePlace};
+use npsim_chip::gpp::lookup::{Lookup, LookupStep, TablePlace};
 use npsim_chip::gpp::packets::{Descriptor, PacketSender, reason};
 use npsim_chip::gpp::{Access, LoadError, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TokenBucket;
 use super::datagram::{Datagram, HEADER, ICMP, LINK_HEADER, UDP};
-use super::message::{self, ECHO_REQUEST, IpHeaderFields, MESSAGE_HEADER, Trouble};
+use super::message::{self, ECHO_REQUEST, IcmpError, IpHeaderFields, MESSAGE_HEADER};
 use super::rules::{self, RouterInterface};
 use crate::job::own_addresses;
 use crate::routed_reply::{ReplyOutcome, RoutedReply};
@@ -64,7 +64,7 @@ pub struct IcmpSetup {
 /// The kind of answer to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum IcmpAnswer {
-    Error(Trouble),
+    Error(IcmpError),
     /// An error message that includes the link's MTU, which must be looked up first.
     TooBig,
     Echo,
@@ -176,23 +176,23 @@ impl Icmp {
         let is = |wanted: Option<u8>| wanted == Some(code);
         let reasons = &self.setup.reasons;
         let trouble = if is(reasons.ttl) || code == reason::EXPIRED {
-            Trouble::TimeExceeded
+            IcmpError::TimeExceeded
         } else if is(reasons.no_route) {
-            Trouble::NetUnreachable
+            IcmpError::NetUnreachable
         } else if code == reason::NO_HOST {
-            Trouble::HostUnreachable
+            IcmpError::HostUnreachable
         } else if is(reasons.too_big) || code == reason::TOO_BIG {
             // The MTU is looked up later. A packet that may be fragmented ends here, since the
             // router does not fragment.
-            return packet.keeps_whole().then_some(IcmpAnswer::TooBig);
+            return packet.dont_fragment().then_some(IcmpAnswer::TooBig);
         } else if is(reasons.local) {
             match packet.protocol() {
                 ICMP => {
                     let asked = packet.payload().first() == Some(&ECHO_REQUEST);
                     return asked.then_some(IcmpAnswer::Echo);
                 }
-                UDP => Trouble::PortUnreachable,
-                _ => Trouble::ProtocolUnreachable,
+                UDP => IcmpError::PortUnreachable,
+                _ => IcmpError::ProtocolUnreachable,
             }
         } else {
             return None;
@@ -218,7 +218,7 @@ impl Icmp {
     /// Makes the answer from the packet's bytes, which include all that it needs.
     fn make(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         let job = self.job.as_ref()?;
-        let packet = Datagram::in_frame(frame)?;
+        let packet = Datagram::from_frame(frame)?;
         match job.answer {
             IcmpAnswer::TooBig => None,
             IcmpAnswer::Error(trouble) => {
@@ -240,7 +240,7 @@ impl Icmp {
     /// the next step.
     fn resume(&mut self, frame: Vec<u8>) -> IcmpStep {
         let table = self.setup.table;
-        let ends = Datagram::in_frame(&frame)
+        let ends = Datagram::from_frame(&frame)
             .map(|packet| (packet.source().to_bits(), packet.destination().to_bits()));
         let is_too_big = |job: &IcmpJob| job.answer == IcmpAnswer::TooBig;
         if let Some((_, to)) = ends
@@ -277,7 +277,7 @@ impl Icmp {
         let Some(job) = &mut self.job else {
             return IcmpStep::Reply;
         };
-        job.answer = IcmpAnswer::Error(Trouble::TooBig { mtu });
+        job.answer = IcmpAnswer::Error(IcmpError::TooBig { mtu });
         let frame = std::mem::take(&mut job.frame);
         self.resume(frame)
     }
@@ -294,7 +294,7 @@ impl Icmp {
             return ("nothing", next);
         };
         let header = packet.header.clone();
-        let about = Datagram::in_frame(&header);
+        let about = Datagram::from_frame(&header);
         let needed = about.map_or(0, |about| LINK_HEADER + answer.bytes_needed(&about));
         self.job = Some(IcmpJob {
             packet,
@@ -320,7 +320,7 @@ impl Icmp {
         // The first bytes have already been read.
         let known = job.packet.header.len();
         let mut frame = job.packet.header.clone();
-        let about = Datagram::in_frame(&frame);
+        let about = Datagram::from_frame(&frame);
         let needed = about.map_or(0, |about| LINK_HEADER + job.answer.bytes_needed(&about));
         let more = needed.saturating_sub(known) as u32;
         let (bytes, cost) = self.setup.sender.read(handle, known as u32, more, access);
@@ -343,10 +343,10 @@ impl Icmp {
         let answer = *answer;
         let (doing, outcome, cost) = reply.step(&self.setup.sender, access);
         match outcome {
-            ReplyOutcome::UnderWay => return (doing, NextAction::After(cost)),
+            ReplyOutcome::InProgress => return (doing, NextAction::After(cost)),
             ReplyOutcome::GivenUp => self.counts.given_up += 1,
             ReplyOutcome::Sent => self.count(answer),
-            ReplyOutcome::HandedOn => {
+            ReplyOutcome::Delegated => {
                 self.handed_on += 1;
                 self.count(answer);
             }
@@ -358,8 +358,8 @@ impl Icmp {
         let counts = &mut self.counts;
         *match answer {
             IcmpAnswer::Echo => &mut counts.echo_replies,
-            IcmpAnswer::Error(Trouble::TimeExceeded) => &mut counts.time_exceeded,
-            IcmpAnswer::TooBig | IcmpAnswer::Error(Trouble::TooBig { .. }) => &mut counts.too_big,
+            IcmpAnswer::Error(IcmpError::TimeExceeded) => &mut counts.time_exceeded,
+            IcmpAnswer::TooBig | IcmpAnswer::Error(IcmpError::TooBig { .. }) => &mut counts.too_big,
             IcmpAnswer::Error(_) => &mut counts.unreachable,
         } += 1;
     }
@@ -390,7 +390,7 @@ impl Task for Icmp {
         false
     }
 
-    fn keeps(&self) -> Vec<u32> {
+    fn held_buffers(&self) -> Vec<u32> {
         let waiting = self.waiting.iter().map(|(packet, _)| packet.buffer);
         let job = self.job.iter().map(|job| job.packet.buffer);
         waiting.chain(job).collect()
@@ -401,7 +401,7 @@ impl Task for Icmp {
     }
 
     fn offer(&mut self, packet: &Exception, now: Cycle) -> bool {
-        let Some(datagram) = Datagram::in_frame(&packet.header) else {
+        let Some(datagram) = Datagram::from_frame(&packet.header) else {
             return false;
         };
         let Some(answer) = self.answer(packet.reason, &datagram) else {
@@ -409,7 +409,7 @@ impl Task for Icmp {
         };
         let silent = match answer {
             IcmpAnswer::Error(_) | IcmpAnswer::TooBig => {
-                rules::silence(&datagram, &self.networks).is_some()
+                rules::suppress_reason(&datagram, &self.networks).is_some()
             }
             IcmpAnswer::Echo => !rules::is_host(datagram.source(), &self.networks),
         };
@@ -433,9 +433,9 @@ impl Task for Icmp {
             IcmpStep::Limit(mut lookup) => {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
-                    Found::NotYet => IcmpStep::Limit(lookup),
-                    Found::Nothing => self.give_up(),
-                    Found::Way(way) => self.resume_with_mtu(way.mtu()),
+                    LookupStep::Pending => IcmpStep::Limit(lookup),
+                    LookupStep::NoRoute => self.give_up(),
+                    LookupStep::Hop(way) => self.resume_with_mtu(way.mtu()),
                 };
                 ("look up the link's limit", NextAction::After(cost))
             }
@@ -451,7 +451,7 @@ impl Task for Icmp {
         vec![self.counts.summary()]
     }
 
-    fn is_like(&self, saved: &Self) -> bool {
+    fn is_compatible_with(&self, saved: &Self) -> bool {
         self.setup == saved.setup
     }
 }

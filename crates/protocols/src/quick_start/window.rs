@@ -60,17 +60,17 @@ impl PeakUtilisation {
 }
 
 /// The largest limit, and the lowest one below zero, in units of 40 kbit/s: 43 Tbit/s.
-pub const FARTHEST_LIMIT: i64 = 1 << 30;
+pub const MAX_LIMIT: i64 = 1 << 30;
 
 /// Returns the limit of the next window, in units of 40 kbit/s: what the threshold leaves above the
-/// peak utilisation and the grants of the previous window. It is clamped to [`FARTHEST_LIMIT`], so
+/// peak utilisation and the grants of the previous window. It is clamped to [`MAX_LIMIT`], so
 /// that the difference of a limit and a counter of grants fits in 32 bits.
 #[must_use]
 pub fn limit(threshold: i64, peak: i64, previous_grants: i64) -> i32 {
     threshold
         .saturating_sub(peak)
         .saturating_sub(previous_grants)
-        .clamp(-FARTHEST_LIMIT, FARTHEST_LIMIT) as i32
+        .clamp(-MAX_LIMIT, MAX_LIMIT) as i32
 }
 
 /// Limit, phase and the two counters of grants: the state that the fast path shares.
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn limits_saturate() {
-        assert_eq!(i64::from(limit(i64::MIN, i64::MAX, 0)), -FARTHEST_LIMIT);
-        assert_eq!(i64::from(limit(i64::MAX, 0, 0)), FARTHEST_LIMIT);
+        assert_eq!(i64::from(limit(i64::MIN, i64::MAX, 0)), -MAX_LIMIT);
+        assert_eq!(i64::from(limit(i64::MAX, 0, 0)), MAX_LIMIT);
     }
 
     proptest! {

@@ -67,7 +67,7 @@ impl RcpHeader {
 
     /// Whether routers limit the rate of this packet: [`SYN`], [`REF`] and [`DATA`].
     #[must_use]
-    pub fn takes_rate(self) -> bool {
+    pub fn accepts_rate(self) -> bool {
         matches!(self.kind, SYN | REF | DATA)
     }
 }
@@ -81,7 +81,7 @@ pub fn stamp(field: u32, rate: u32) -> u32 {
 /// Processes the departure of a packet with congestion header `header`: lowers its rate in place.
 /// Returns whether the rate was lowered; `None` for a packet whose rate routers do not change.
 pub fn process(header: &mut [u8], rate: u32) -> Option<bool> {
-    let fields = RcpHeader::from_bytes(header).filter(|fields| fields.takes_rate())?;
+    let fields = RcpHeader::from_bytes(header).filter(|fields| fields.accepts_rate())?;
     header[..4].copy_from_slice(&stamp(fields.rate, rate).to_be_bytes());
     Some(rate < fields.rate)
 }

@@ -12,7 +12,7 @@ const MILLION: i128 = 1_000_000;
 const RTT_UNITS: u128 = 1 << 14;
 
 /// Longest interval and round-trip time: 4 s, the most that the header can carry.
-pub const LONGEST: u64 = 4_000_000_000;
+pub const MAX_INTERVAL: u64 = 4_000_000_000;
 
 /// Parameters set by the operator. Times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,7 +118,7 @@ pub(crate) fn average_rtt(
     match told.checked_div(u128::from(counters.rtt_bytes) * RTT_UNITS) {
         None => rtt,
         Some(mean) => {
-            let mean = u64::try_from(mean).unwrap_or(u64::MAX).min(LONGEST);
+            let mean = u64::try_from(mean).unwrap_or(u64::MAX).min(MAX_INTERVAL);
             move_average(parameters.capacity, rate, length, rtt, mean)
         }
     }
@@ -169,7 +169,7 @@ impl LinkRate {
             ("initial_rtt", parameters.initial_rtt),
         ] {
             ParameterError::unless(
-                (1..=LONGEST).contains(&time),
+                (1..=MAX_INTERVAL).contains(&time),
                 name,
                 "above 0 and at most 4 seconds",
             )?;
@@ -210,7 +210,7 @@ impl LinkRate {
     /// Ends an interval of `length` ns in which `counters` arrived, with `queue` bytes waiting: updates
     /// the average round-trip time, then the rate.
     pub fn fire(&mut self, length: u64, counters: &Counters, queue: u32) {
-        let length = length.min(LONGEST);
+        let length = length.min(MAX_INTERVAL);
         self.rtt = average_rtt(&self.parameters, self.current, length, self.rtt, counters);
         self.current = update(
             &self.parameters,
@@ -306,14 +306,14 @@ mod tests {
         #[test]
         fn rate_stays_within_its_limits_after_any_interval(
             capacity in 1_u64..=1 << 34, eta in 1_u64..=100, alpha in 0_u32..=10_000_000, beta in 0_u32..=10_000_000,
-            rate in 1_u32.., length in 1..=LONGEST, initial_rtt in 1..=LONGEST,
+            rate in 1_u32.., length in 1..=MAX_INTERVAL, initial_rtt in 1..=MAX_INTERVAL,
             bytes: u32, rtt_bytes: u32, rtt_sum: u64, queue: u32,
         ) {
             let target = (capacity * eta / 100).max(1);
             let parameters = RcpSettings { target, alpha, beta, initial_rate: rate, initial_rtt, ..RcpSettings::for_capacity(capacity) };
             let mut link = LinkRate::new(parameters).unwrap();
             link.fire(length, &Counters { bytes, rtt_bytes, rtt_sum }, queue);
-            prop_assert!((1..=LONGEST).contains(&link.rtt()));
+            prop_assert!((1..=MAX_INTERVAL).contains(&link.rtt()));
             prop_assert!(u64::from(link.rate()) <= target);
             let least = 10_000_000_000 / link.rtt();
             prop_assert!(u64::from(link.rate()) >= least.min(target).min(u64::from(u32::MAX)));
@@ -331,7 +331,7 @@ mod tests {
 
         #[test]
         fn rtt_average_moves_towards_the_mean(
-            capacity in 1_u64..=1 << 34, rate: u32, length in 1..=LONGEST, rtt in 1..=LONGEST, mean in 1..=LONGEST,
+            capacity in 1_u64..=1 << 34, rate: u32, length in 1..=MAX_INTERVAL, rtt in 1..=MAX_INTERVAL, mean in 1..=MAX_INTERVAL,
         ) {
             let moved = move_average(capacity, rate, length, rtt, mean);
             prop_assert!((rtt.min(mean)..=rtt.max(mean)).contains(&moved));

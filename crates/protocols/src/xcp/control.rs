@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SECOND;
-use super::feedback::{FeedbackPools, LARGEST_POOL, RTT_SHIFT, Sums};
+use super::feedback::{FeedbackPools, MAX_POOL, RTT_SHIFT, Sums};
 use super::scale::Factor;
 use crate::ParameterError;
 
@@ -86,7 +86,7 @@ pub fn interval(
     let shuffled = (traffic - aggregate.abs()).max(0);
     let pool = |share: i128| {
         let share = (shuffled + share.max(0)).div_euclid(denominator);
-        share.min(i128::from(LARGEST_POOL)) as u32
+        share.min(i128::from(MAX_POOL)) as u32
     };
     let (residue_pos, residue_neg) = (pool(aggregate), pool(-aggregate));
     let limited = aggregate.div_euclid(denominator);
@@ -360,8 +360,8 @@ mod tests {
             let parameters = XcpSettings { alpha, beta, gamma, ..XcpSettings::for_capacity(capacity) };
             let done = interval(&parameters, length, traffic, sum_x, queue, avg_rtt);
             let pools = done.pools;
-            prop_assert!(pools.residue_pos <= LARGEST_POOL && pools.residue_neg <= LARGEST_POOL);
-            if done.aggregate >= 0 && pools.residue_pos < LARGEST_POOL {
+            prop_assert!(pools.residue_pos <= MAX_POOL && pools.residue_neg <= MAX_POOL);
+            if done.aggregate >= 0 && pools.residue_pos < MAX_POOL {
                 let least = done.aggregate as u64 + done.shuffled;
                 prop_assert!((least..=least + 1).contains(&u64::from(pools.residue_pos)));
                 prop_assert_eq!(u64::from(pools.residue_neg), done.shuffled);

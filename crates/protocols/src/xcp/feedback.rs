@@ -12,7 +12,7 @@ use crate::thread_counters::ThreadRecord;
 pub const RTT_SHIFT: u32 = 12;
 
 /// The largest pool and the largest feedback: the maximum of a signed longword.
-pub const LARGEST_POOL: u32 = i32::MAX as u32;
+pub const MAX_POOL: u32 = i32::MAX as u32;
 
 /// What arrived in an interval, modulo 2^32 and 2^64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl Sums {
     /// of the known round-trip times.
     pub fn arrive(&mut self, size: u16, header: Option<&XcpHeader>, max_interval: u32) {
         self.input_traffic = self.input_traffic.wrapping_add(u32::from(size));
-        let timed = |header: &&XcpHeader| header.takes_feedback() && header.rtt != 0;
+        let timed = |header: &&XcpHeader| header.accepts_feedback() && header.rtt != 0;
         if let Some(header) = header.filter(timed) {
             self.sum_x = self.sum_x.wrapping_add(u64::from(header.x));
             let rtt = header.rtt.min(max_interval) >> RTT_SHIFT;
@@ -119,7 +119,7 @@ impl FeedbackPools {
             request
         };
         let left = i64::from(self.residue_pos) - positive;
-        self.residue_pos = left.clamp(0, i64::from(LARGEST_POOL)) as u32;
+        self.residue_pos = left.clamp(0, i64::from(MAX_POOL)) as u32;
         self.residue_neg -= negative as u32;
         if self.residue_pos == 0 {
             self.cp = Factor::ZERO;
@@ -139,7 +139,7 @@ impl FeedbackPools {
     /// `header`: updates its `delta_throughput` in place. `None`, with nothing changed, for a packet
     /// that takes no feedback.
     pub fn process(&mut self, header: &mut [u8], size: u16) -> Option<Feedback> {
-        let fields = XcpHeader::from_bytes(header).filter(|fields| fields.takes_feedback())?;
+        let fields = XcpHeader::from_bytes(header).filter(|fields| fields.accepts_feedback())?;
         let feedback = self.depart(fields.x, size, fields.delta_throughput);
         header[DELTA_OFFSET..DELTA_OFFSET + 4].copy_from_slice(&feedback.delta.to_be_bytes());
         Some(feedback)
@@ -269,9 +269,9 @@ mod tests {
         assert_eq!(feedback.delta, -5_000);
         assert_eq!(pools.residue_pos, 5_925_000 + 4_500);
         assert_eq!(pools.cn, Factor::ZERO);
-        pools.residue_pos = LARGEST_POOL;
+        pools.residue_pos = MAX_POOL;
         pools.depart(0, 1_000, i32::MIN);
-        assert_eq!(pools.residue_pos, LARGEST_POOL);
+        assert_eq!(pools.residue_pos, MAX_POOL);
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
     proptest! {
         #[test]
         fn pools_are_never_overdrawn(
-            residue_pos in 0..=LARGEST_POOL, residue_neg in 0..=LARGEST_POOL,
+            residue_pos in 0..=MAX_POOL, residue_neg in 0..=MAX_POOL,
             cp in any_scale(), cn in any_scale(), small in 0_u32..31,
             packets in prop::collection::vec((any::<u32>(), any::<u16>(), any_delta()), 1..20),
         ) {
@@ -337,7 +337,7 @@ mod tests {
                 prop_assert!(done.delta == delta || done.delta == done.feedback);
                 prop_assert!(done.positive <= i64::from(before.residue_pos));
                 prop_assert!(done.negative <= before.residue_neg);
-                prop_assert!(pools.residue_pos <= LARGEST_POOL);
+                prop_assert!(pools.residue_pos <= MAX_POOL);
                 prop_assert_eq!(pools.residue_neg, before.residue_neg - done.negative);
                 // The amounts taken from the pools equal what the packet carries away.
                 prop_assert_eq!(done.positive - i64::from(done.negative), i64::from(done.delta));

@@ -74,7 +74,7 @@ impl XcpHeader {
     /// Whether a router gives feedback: version 3 in the standard format. All other packets are
     /// counted as traffic and not changed.
     #[must_use]
-    pub fn takes_feedback(self) -> bool {
+    pub fn accepts_feedback(self) -> bool {
         self.version == VERSION && self.format == STANDARD
     }
 }
@@ -116,7 +116,7 @@ mod tests {
         };
         let expected = bytes("061432000000000000000000fffffce000000000");
         assert_eq!(acknowledgement.to_bytes()[..], expected);
-        assert!(request.takes_feedback() && !acknowledgement.takes_feedback());
+        assert!(request.accepts_feedback() && !acknowledgement.accepts_feedback());
         assert_eq!(XcpHeader::from_bytes(&expected[..19]), None);
     }
 

@@ -25,7 +25,7 @@ impl Factor {
         shift: 0,
     };
     /// The largest shift.
-    pub const MOST_SHIFT: u8 = 62;
+    pub const MAX_SHIFT: u8 = 62;
 
     /// numerator / denominator, rounded down; zero if the denominator is zero.
     #[must_use]
@@ -37,7 +37,7 @@ impl Factor {
         if scaled(0) >= 1 << 31 {
             return Self::LARGEST;
         }
-        let shift = (0..=Self::MOST_SHIFT)
+        let shift = (0..=Self::MAX_SHIFT)
             .rev()
             .find(|shift| scaled(*shift) < 1 << 31)
             .unwrap_or(0);
@@ -95,8 +95,8 @@ mod tests {
         ) {
             let denominator = (denominator >> bits).max(1);
             let scale = Factor::ratio(numerator, denominator);
-            prop_assert!(scale.mantissa < 1 << 31 && scale.shift <= Factor::MOST_SHIFT);
-            prop_assert!(scale.mantissa >= 1 << 30 || scale.shift == Factor::MOST_SHIFT || scale == Factor::ZERO);
+            prop_assert!(scale.mantissa < 1 << 31 && scale.shift <= Factor::MAX_SHIFT);
+            prop_assert!(scale.mantissa >= 1 << 30 || scale.shift == Factor::MAX_SHIFT || scale == Factor::ZERO);
             let exact = u128::from(numerator) * u128::from(value) / u128::from(denominator);
             let got = u128::from(scale.times(value));
             prop_assert!(got <= exact);

@@ -2,8 +2,8 @@
 //! observers receive are also equal on both cores.
 
 pub(super) mod course;
+mod observed_events;
 mod tasks;
-mod told;
 mod view;
 
 use std::collections::BTreeSet;
@@ -37,8 +37,8 @@ use super::programs::commands::{
 use super::programs::media::for_ixp2800;
 use super::{text, view_of};
 use course::{Ended, Steps, ended};
+use observed_events::RecordedEvents;
 use tasks::{Clerk, Watch};
-use told::RecordedEvents;
 use view::view;
 
 /// Far more cycles than programs that end take.

@@ -8,7 +8,7 @@ use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, TransferKind};
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::units::Units;
 use npsim_engine::ENGINE;
 use npsim_image::{ContextMode, Image};
@@ -145,7 +145,7 @@ fn issued(kind: CoreKind, word: u64, mode: ContextMode, context: u8) -> BusComma
     let mut image = Image::from_words("word", vec![word, KILL]);
     image.contexts = mode;
     let mut fabric = Fabric::new(profile.clone(), Units::inlets);
-    fabric.watch(Kinds::ALL);
+    fabric.watch(EventKinds::ALL);
     fabric.checks.allow(Check::UninitialisedRead);
     let mut core = (kind.make)(0, &profile);
     core.load(Program::new(&image, &profile).unwrap());

@@ -9,7 +9,7 @@
 use npsim_isa::CONTEXTS;
 use std::collections::BTreeSet;
 
-use npsim_observe::flow::{WorkDirection, WorkEnd};
+use npsim_observe::flow::{WorkDirection, WorkEndpoint};
 use npsim_observe::series::{OccupancyProbe, ProbeKind};
 
 use super::observed::Observed;
@@ -56,23 +56,23 @@ pub(super) fn exhausted_buffers(places: &[OccupancyProbe], window: &AnalysisWind
 /// in from elsewhere.
 fn packets_inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Option<u64> {
     let microengines = &observed.stages[stage].microengines;
-    let takes: BTreeSet<WorkEnd> = { microengines.iter() }
+    let takes: BTreeSet<WorkEndpoint> = { microengines.iter() }
         .flat_map(|&me| observed.flow.ends(me, WorkDirection::Takes))
         .map(|(end, _)| end)
         .filter(|end| !is_pool(observed, *end))
         .collect();
-    if takes.is_empty() || takes.contains(&WorkEnd::Receive) {
+    if takes.is_empty() || takes.contains(&WorkEndpoint::Receive) {
         return None;
     }
     let (mut came, mut went, mut transmits) = (0u64, 0u64, false);
-    for (me, end, count) in observed.flow.given_before(window.after.cycle) {
+    for (me, end, count) in observed.flow.puts_before(window.after.cycle) {
         let mine = microengines.contains(&me);
         if takes.contains(&end) {
             came += count;
-        } else if mine && matches!(end, WorkEnd::Ring(_) | WorkEnd::Queue(..)) {
+        } else if mine && matches!(end, WorkEndpoint::Ring(_) | WorkEndpoint::Queue(..)) {
             went += count;
         }
-        transmits |= mine && end == WorkEnd::Transmit;
+        transmits |= mine && end == WorkEndpoint::Transmit;
     }
     // A packet that left by a port is in no stage, even if its buffer was not returned.
     if transmits {
@@ -80,19 +80,19 @@ fn packets_inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize
     }
     let places = observed.series.places().iter().zip(&window.fills);
     let waiting = places
-        .filter(|(place, _)| takes.iter().any(|end| end.is_seen_in(place)))
+        .filter(|(place, _)| takes.iter().any(|end| end.is_counted_by(place)))
         .map(|(_, fill)| fill.most)
         .sum();
     Some(came.saturating_sub(went).saturating_sub(waiting))
 }
 
 /// Whether a place supplies free packet buffers.
-fn is_pool(observed: &Observed<'_>, end: WorkEnd) -> bool {
+fn is_pool(observed: &Observed<'_>, end: WorkEndpoint) -> bool {
     let mut places = observed.series.places().iter();
     places.any(|place| {
         let ProbeKind::Buffers { channel, entry } = place.kind else {
             return false;
         };
-        end == WorkEnd::Queue(channel, entry)
+        end == WorkEndpoint::Queue(channel, entry)
     })
 }

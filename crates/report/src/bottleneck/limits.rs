@@ -409,7 +409,7 @@ fn slow_path(
         let taken = observed.stages.iter().any(|stage| {
             stage.microengines.iter().any(|&me| {
                 let mut ends = observed.flow.ends(me, WorkDirection::Takes);
-                ends.any(|(end, _)| end.is_seen_in(known))
+                ends.any(|(end, _)| end.is_counted_by(known))
             })
         });
         let served = observed.report.chip.gpp.exceptions > 0;

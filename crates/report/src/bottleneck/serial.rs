@@ -8,7 +8,7 @@
 use npsim_chip::gpp::boot::{LockSetup, Space};
 use npsim_chip::kernel::row::permille;
 use npsim_observe::names;
-use npsim_observe::sections::{Exclusive, SerialSection};
+use npsim_observe::sections::{ExclusiveResource, SerialSection};
 use npsim_project::quantity::grouped;
 
 use super::observed::{Observed, Stage};
@@ -40,7 +40,7 @@ pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec
     let named: Vec<_> = observed.locks.iter().filter_map(address_of).collect();
     let sections = observed.sections.between(from, to).into_iter();
     let mut found: Vec<_> = sections
-        .filter(|section| !named.contains(&section.held_by))
+        .filter(|section| !named.contains(&section.held_resource))
         .map(|section| load(observed, window, section))
         .filter(|load| {
             load.is_wanted() && (load.permille() >= SATURATED || load.delayed().is_some())
@@ -69,16 +69,16 @@ fn load(observed: &Observed<'_>, window: &AnalysisWindow, section: SerialSection
 
 /// The name of what is held, for sentences.
 fn name(observed: &Observed<'_>, section: &SerialSection) -> String {
-    match section.held_by {
-        Exclusive::Turn { signal, .. } => match &section.signal {
+    match section.held_resource {
+        ExclusiveResource::Turn { signal, .. } => match &section.signal {
             Some(name) => format!("the turn {name}"),
             None => format!("the turn of signal {signal}"),
         },
-        Exclusive::Token(ring) => {
+        ExclusiveResource::Token(ring) => {
             let places = observed.series.places();
-            format!("the token of {}", names::ring_called(places, ring))
+            format!("the token of {}", names::ring_label(places, ring))
         }
-        Exclusive::Lock { sram, address } => {
+        ExclusiveResource::Lock { sram, address } => {
             let unit = if sram { "sram" } else { "scratch" };
             match observed.flow.memory_at(sram, address) {
                 Some(memory) => format!("the lock in {memory}"),
@@ -97,7 +97,7 @@ pub(super) fn section_of_lock(
     let own = address_of(observed.locks.get(usize::from(index))?)?;
     let (from, to) = (window.before.cycle, window.after.cycle);
     let mut sections = observed.sections.between(from, to).into_iter();
-    sections.find(|section| section.held_by == own)
+    sections.find(|section| section.held_resource == own)
 }
 
 /// The turn that waits for a section's contexts, with thousandths of the given cycles, if the
@@ -119,13 +119,13 @@ pub(super) fn order_advice(name: &str, turn: &str) -> String {
 }
 
 /// The address of a project's lock, in the form used by commands.
-fn address_of(lock: &LockSetup) -> Option<Exclusive> {
+fn address_of(lock: &LockSetup) -> Option<ExclusiveResource> {
     let (sram, base) = match lock.space {
         Space::Scratch => (false, 0),
         Space::Sram(channel) => (true, u32::from(channel) << 30),
         Space::Dram => return None,
     };
-    Some(Exclusive::Lock {
+    Some(ExclusiveResource::Lock {
         sram,
         address: base | lock.address,
     })
@@ -146,12 +146,13 @@ impl SectionLoad {
 
     /// Whether contexts wait for it. A turn always has one waiting.
     fn is_wanted(&self) -> bool {
-        matches!(self.section.held_by, Exclusive::Turn { .. }) || self.section.failed > 0
+        matches!(self.section.held_resource, ExclusiveResource::Turn { .. })
+            || self.section.failed > 0
     }
 
     /// Whether waiting contexts sleep rather than retry.
     pub fn waiters_sleep(&self) -> bool {
-        matches!(self.section.held_by, Exclusive::Turn { .. })
+        matches!(self.section.held_resource, ExclusiveResource::Turn { .. })
     }
 
     /// The evidence, one sentence each.
@@ -211,11 +212,11 @@ impl SectionLoad {
             "What is looked up there can be looked up before, by all contexts at a time, and once more inside only where that found nothing.".to_owned(),
         ];
         advice.extend(self.delayed().map(|(turn, _)| order_advice(name, turn)));
-        advice.push(match section.held_by {
-            Exclusive::Turn { .. } if section.microengines.len() == 1 => "More microengines do not help: they would wait for the same turn, and a turn passed within one microengine keeps no order between several.".to_owned(),
-            Exclusive::Turn { .. } => "More microengines do not help: they wait for the same turn.".to_owned(),
-            Exclusive::Token(_) => format!("More microengines do not help: they wait for {name} as well."),
-            Exclusive::Lock { .. } => format!("More microengines do not help: they wait for {name} as well, and their tries keep the unit from its holder. `[[lock]]` in the project file shows more of it."),
+        advice.push(match section.held_resource {
+            ExclusiveResource::Turn { .. } if section.microengines.len() == 1 => "More microengines do not help: they would wait for the same turn, and a turn passed within one microengine keeps no order between several.".to_owned(),
+            ExclusiveResource::Turn { .. } => "More microengines do not help: they wait for the same turn.".to_owned(),
+            ExclusiveResource::Token(_) => format!("More microengines do not help: they wait for {name} as well."),
+            ExclusiveResource::Lock { .. } => format!("More microengines do not help: they wait for {name} as well, and their tries keep the unit from its holder. `[[lock]]` in the project file shows more of it."),
         });
         advice
     }

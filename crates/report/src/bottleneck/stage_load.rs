@@ -53,7 +53,7 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &AnalysisWindow) -> V
             .collect();
         let mut found = Vec::new();
         for (index, place) in places.iter().enumerate() {
-            if ends.iter().any(|end| end.is_seen_in(place)) {
+            if ends.iter().any(|end| end.is_counted_by(place)) {
                 found.push(index);
             }
         }
@@ -62,7 +62,7 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &AnalysisWindow) -> V
     let one = |stage: &Stage| {
         let mut load = StageLoad {
             takes: seen(stage, WorkDirection::Takes),
-            gives: seen(stage, WorkDirection::Gives),
+            gives: seen(stage, WorkDirection::Puts),
             ..StageLoad::default()
         };
         for &me in &stage.microengines {

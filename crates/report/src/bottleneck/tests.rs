@@ -9,7 +9,7 @@ use npsim_session::report::NodeReport;
 use npsim_session::simulation::Ending;
 
 use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
-use npsim_observe::flow::{MemoryAccess, TrafficFlow, WorkDirection, WorkEnd};
+use npsim_observe::flow::{MemoryAccess, TrafficFlow, WorkDirection, WorkEndpoint};
 use npsim_observe::sections::SerialSections;
 
 /// A forwarder on two microengines, sampled after each of ten intervals of a
@@ -159,10 +159,10 @@ fn analysed_samples(
     let chip = sample(made, 10).stats;
     let report = NodeReport::new(Some(&Ending::Drained), None, &Traffic::default(), chip);
     let mut flow = TrafficFlow::new();
-    flow.note(0, WorkDirection::Takes, WorkEnd::Receive);
-    flow.note(0, WorkDirection::Gives, WorkEnd::Ring(0));
-    flow.note(1, WorkDirection::Takes, WorkEnd::Ring(0));
-    flow.note(1, WorkDirection::Gives, WorkEnd::Transmit);
+    flow.note(0, WorkDirection::Takes, WorkEndpoint::Receive);
+    flow.note(0, WorkDirection::Puts, WorkEndpoint::Ring(0));
+    flow.note(1, WorkDirection::Takes, WorkEndpoint::Ring(0));
+    flow.note(1, WorkDirection::Puts, WorkEndpoint::Transmit);
     flow.note_commands(0, "sram", Some(0), 10);
     note(&mut flow);
     let stage = |name: &str, me| Stage {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::scale::{Scale, decimals, ticks};
-use super::svg::{Drawing, block, through};
+use super::svg::{Drawing, line_path, rect_path};
 
 /// A curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Figure {
     /// Single named values, drawn as crosses.
     pub marks: Vec<(String, f64, f64)>,
     /// The legend text for crosses.
-    pub marks_are: String,
+    pub marks_label: String,
     /// Notes below the legend, on the error bars or why there are none.
     pub notes: Vec<String>,
     /// Whether to draw the line on which both axes have the same value.
@@ -66,7 +66,7 @@ impl Figure {
         let size = (WIDTH, HEIGHT + (lines + notes + 0.5) * LEGEND_LINE);
         let mut drawing = Drawing::document(CLASS, size, &self.title, &style());
         let mut paper = String::new();
-        block(&mut paper, 0.0, 0.0, size.0, size.1);
+        rect_path(&mut paper, 0.0, 0.0, size.0, size.1);
         drawing.path("paper", &paper);
         drawing.text("title", WIDTH / 2.0, 28.0, &self.title);
         let (across, up) = self.ranges;
@@ -87,7 +87,7 @@ impl Figure {
                 .collect();
             let computed = if curve.computed { " computed" } else { "" };
             let class = format!("curve c{colour}{computed}");
-            drawing.path(&class, &through(places.iter().copied()));
+            drawing.path(&class, &line_path(places.iter().copied()));
             for &(across, from, to) in &curve.bars {
                 bar(
                     &mut drawing,
@@ -166,7 +166,7 @@ impl Figure {
         if !self.marks.is_empty() {
             let (x, y) = place(self.curves.len());
             cross(drawing, x + 10.0, y, 5.0);
-            drawing.text("start", x + 28.0, y + 4.5, &self.marks_are);
+            drawing.text("start", x + 28.0, y + 4.5, &self.marks_label);
         }
     }
 }
@@ -259,7 +259,7 @@ mod tests {
             ranges: ((0.0, 10.0), (0.0, 9.0)),
             curves: vec![curve("measured", false), curve("model", true)],
             marks: vec![("P1".into(), 5.0, 3.0)],
-            marks_are: "published".into(),
+            marks_label: "published".into(),
             notes: vec!["bars: 95 % intervals".into()],
             diagonal: true,
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use npsim_chip::Cycle;
 
 use super::scale::{Scale, ticks};
-use super::svg::{Drawing, block};
+use super::svg::{Drawing, rect_path};
 use npsim_observe::lanes::{Activity, ContextLanes, FrameMark};
 
 /// The height of a lane, and the gap below it.
@@ -56,7 +56,7 @@ pub fn draw(
         let mut shape = String::new();
         for (at, mark) in lanes.marks() {
             if *mark == kind && (from..until).contains(at) {
-                block(&mut shape, x.at(*at as f64) - 0.75, y, 1.5, 10.0);
+                rect_path(&mut shape, x.at(*at as f64) - 0.75, y, 1.5, 10.0);
             }
         }
         drawing.line("grid", (left, y + 5.0), (width - right, y + 5.0));
@@ -77,7 +77,7 @@ pub fn draw(
                 }
                 let (start, end) = (x.at(start as f64), x.at(end as f64));
                 let shape = shapes.entry(stretch.activity).or_default();
-                block(shape, start, y, end - start, LANE);
+                rect_path(shape, start, y, end - start, LANE);
             }
         }
         // Activities drawn on top come last.

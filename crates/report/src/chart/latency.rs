@@ -2,7 +2,7 @@
 
 use npsim_session::histogram::Histogram;
 
-use super::scale::{Scale, short, steps, tick_label, ticks, time_unit};
+use super::scale::{Scale, short_number, steps, tick_label, ticks, time_unit};
 use super::svg::Drawing;
 
 /// A histogram with bins of equal width, or of equal ratio if latencies differ widely.
@@ -143,7 +143,7 @@ impl LatencyChart {
             drawing.line("mark", (at(*ns), high - 9.0), (at(*ns), height - bottom));
         }
         for (high, (name, ns)) in &rows {
-            let text = format!("{name} {} {unit}", short(*ns as f64 / scale));
+            let text = format!("{name} {} {unit}", short_number(*ns as f64 / scale));
             let at = at(*ns);
             if at - left > 90.0 {
                 drawing.text("tick halo end", at - 5.0, *high, &text);

@@ -101,7 +101,7 @@ pub fn tick_label(value: f64) -> String {
 
 /// Formats a number with three significant digits and a prefix: `4.46 M`, `250 k`, `12`.
 #[must_use]
-pub fn short(value: f64) -> String {
+pub fn short_number(value: f64) -> String {
     let (scaled, prefix) = prefixed(value);
     let digits = match scaled.abs() {
         v if v >= 100.0 => 0,
@@ -125,7 +125,7 @@ pub(crate) fn time_unit(range_ns: f64) -> (&'static str, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{decimals, short, steps, tick_label, ticks};
+    use super::{decimals, short_number, steps, tick_label, ticks};
 
     #[test]
     fn steps_are_round_and_reach_the_maximum() {
@@ -160,11 +160,11 @@ mod tests {
 
     #[test]
     fn short_numbers_have_metric_suffixes() {
-        assert_eq!(short(4_463_641.0), "4.46 M");
-        assert_eq!(short(250_000.0), "250 k");
-        assert_eq!(short(1500.0), "1500");
-        assert_eq!(short(12.0), "12");
-        assert_eq!(short(2.5), "2.5");
-        assert_eq!(short(0.0), "0");
+        assert_eq!(short_number(4_463_641.0), "4.46 M");
+        assert_eq!(short_number(250_000.0), "250 k");
+        assert_eq!(short_number(1500.0), "1500");
+        assert_eq!(short_number(12.0), "12");
+        assert_eq!(short_number(2.5), "2.5");
+        assert_eq!(short_number(0.0), "0");
     }
 }

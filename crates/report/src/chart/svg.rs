@@ -119,7 +119,7 @@ impl Drawing {
 
 /// The path of a line through points.
 #[must_use]
-pub fn through(points: impl IntoIterator<Item = (f64, f64)>) -> String {
+pub fn line_path(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut shape = String::new();
     for (i, (x, y)) in points.into_iter().enumerate() {
         let step = if i == 0 { 'M' } else { 'L' };
@@ -135,11 +135,11 @@ pub(crate) fn area(points: &[(f64, f64)], base: f64) -> String {
         return String::new();
     };
     let down = [(last.0, base), (first.0, base)];
-    through(points.iter().copied().chain(down)) + "Z"
+    line_path(points.iter().copied().chain(down)) + "Z"
 }
 
 /// Adds a rectangle to a path.
-pub fn block(shape: &mut String, x: f64, y: f64, width: f64, height: f64) {
+pub fn rect_path(shape: &mut String, x: f64, y: f64, width: f64, height: f64) {
     let _ = write!(
         shape,
         "M{} {}h{}v{}h-{}z",

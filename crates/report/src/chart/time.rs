@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::scale::{Scale, short, steps, tick_label, ticks, time_unit};
-use super::svg::{Drawing, area, escaped, number, through};
+use super::scale::{Scale, short_number, steps, tick_label, ticks, time_unit};
+use super::svg::{Drawing, area, escaped, line_path, number};
 
 /// How a curve is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl TimeChart {
                 .map(|(t, v)| (x.at(*t), y.at(*v)))
                 .collect();
             match curve.stroke {
-                Stroke::Line => drawing.path(&format!("curve {}", curve.class), &through(points)),
+                Stroke::Line => drawing.path(&format!("curve {}", curve.class), &line_path(points)),
                 Stroke::Area => {
                     drawing.path(&format!("area {}", curve.class), &area(&points, y.at(0.0)));
                 }
@@ -113,14 +113,24 @@ impl TimeChart {
         let mut out = format!(
             "<g class=\"readings\" data-unit=\"{unit}\" data-x=\"{}\" data-t=\"{}\">",
             list(&mut self.times.iter().map(|t| number(x.at(*t)))),
-            list(&mut self.times.iter().map(|t| short(t / scale).replace(' ', ""))),
+            list(
+                &mut self
+                    .times
+                    .iter()
+                    .map(|t| short_number(t / scale).replace(' ', ""))
+            ),
         );
         for curve in &self.curves {
             let _ = write!(
                 out,
                 "<g data-name=\"{}\" data-v=\"{}\"></g>",
                 escaped(&curve.name),
-                list(&mut curve.values.iter().map(|v| short(*v).replace(' ', "")))
+                list(
+                    &mut curve
+                        .values
+                        .iter()
+                        .map(|v| short_number(*v).replace(' ', ""))
+                )
             );
         }
         let _ = write!(

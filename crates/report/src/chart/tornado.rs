@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::scale::{Scale, decimals, ticks};
-use super::svg::{Drawing, block};
+use super::svg::{Drawing, rect_path};
 
 /// A value and its range.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ impl Tornado {
         let size = (WIDTH, base + BOTTOM);
         let mut drawing = Drawing::document(CLASS, size, &self.title, &style());
         let mut paper = String::new();
-        block(&mut paper, 0.0, 0.0, size.0, size.1);
+        rect_path(&mut paper, 0.0, 0.0, size.0, size.1);
         drawing.path("paper", &paper);
         drawing.text("title middle", WIDTH / 2.0, 28.0, &self.title);
         let (from, to) = self.range();

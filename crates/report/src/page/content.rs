@@ -16,10 +16,10 @@ use super::tables::{
 };
 use crate::bottleneck::{Analysis, LimitKind, LoadKind, ResourceLoad};
 use crate::chart::latency::LatencyChart;
-use crate::chart::scale::{short, time_unit};
+use crate::chart::scale::{short_number, time_unit};
 use crate::chart::share_bars::{self, ShareBar};
 use crate::chart::time::{Stroke, TimeChart, TimeCurve};
-use crate::chart::{HALF, NARROW, WIDE, lanes as lanes_chart};
+use crate::chart::{HALF_WIDTH, NARROW, WIDE, lanes as lanes_chart};
 use npsim_observe::lanes::Activity;
 
 /// Maximum points per curve; more could not be distinguished.
@@ -168,7 +168,7 @@ fn nanoseconds(run: &Run<'_>, cycles: u64) -> f64 {
 /// Formats nanoseconds as `5 µs`.
 fn duration(ns: f64) -> String {
     let (unit, scale) = time_unit(ns);
-    format!("{} {unit}", short(ns / scale))
+    format!("{} {unit}", short_number(ns / scale))
 }
 
 fn ending(report: &NodeReport) -> String {
@@ -215,10 +215,10 @@ fn tiles(report: &NodeReport) -> Vec<Tile> {
     };
     let time = |ns: u64| {
         let (unit, scale) = time_unit(ns as f64);
-        (short(ns as f64 / scale), unit.to_owned())
+        (short_number(ns as f64 / scale), unit.to_owned())
     };
     if has_frames(report) {
-        let rate = |bits: u64| scaled(short(bits as f64), "b/s");
+        let rate = |bits: u64| scaled(short_number(bits as f64), "b/s");
         tile(
             "Offered",
             rate(rates.offered_bits_per_second),
@@ -485,7 +485,7 @@ fn depth(bins: &Bins, index: usize, place: &OccupancyProbe, all: Fill) -> DepthC
             mean(&all),
             place.unit
         ),
-        svg: chart.draw(HALF, 150.0),
+        svg: chart.draw(HALF_WIDTH, 150.0),
     }
 }
 

@@ -7,14 +7,14 @@ use npsim_observe::profile::{Profile, ProgramProfile};
 use npsim_project::quantity::grouped;
 use npsim_session::text_table::TextTable;
 
-use super::{Shown, percent};
+use super::{LineLimit, percent};
 
 /// Formats the cycles of the program and of its functions, in tables of at most
 /// `width` columns.
 pub(super) fn overview(
     profile: &Profile,
     program: &ProgramProfile,
-    shown: Shown,
+    shown: LineLimit,
     width: usize,
 ) -> String {
     let spent = program.spent();
@@ -37,11 +37,11 @@ pub(super) fn overview(
     functions.retain(|it| it.all.busy() + it.all.polling > 0);
     functions.sort_by(|one, other| {
         let key =
-            |it: &npsim_observe::profile::FunctionSpent| Reverse((it.own.busy(), it.all.busy()));
+            |it: &npsim_observe::profile::FunctionCycles| Reverse((it.own.busy(), it.all.busy()));
         (key(one), &one.function).cmp(&(key(other), &other.function))
     });
     let all = functions.len();
-    if let Shown::Top(count) = shown {
+    if let LineLimit::Top(count) = shown {
         functions.truncate(count);
     }
     let heads = [

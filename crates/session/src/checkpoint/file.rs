@@ -106,7 +106,7 @@ fn write_part(kind: CheckpointKind, part: &Path, header: &[u8], state: &[u8]) ->
 pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let shown = path.display();
     let io = |error: io::Error| Problem::io("read", path, &error);
-    inputs::reading(path);
+    inputs::note_read(path);
     let mut file = File::open(path).map_err(io)?;
     let mut start = Vec::new();
     (&mut file).take(12).read_to_end(&mut start).map_err(io)?;

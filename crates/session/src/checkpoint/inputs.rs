@@ -92,7 +92,7 @@ pub fn of_session(session: &Session) -> Result<Vec<CheckpointInput>, Problem> {
         let state = node.chip().save();
         states.extend(state.map_err(|error| Problem::new(error.to_string()))?);
     }
-    inputs.push(CheckpointInput::new(START, states));
+    inputs.push(CheckpointInput::new(INITIAL_STATE, states));
     Ok(inputs)
 }
 
@@ -106,7 +106,7 @@ pub fn load(load: &Load) -> CheckpointInput {
 }
 
 /// The chip's whole content at cycle 0; most other inputs change it too.
-pub const START: &str =
+pub const INITIAL_STATE: &str =
     "what is in the chip at the start (its tables, memories, ports, checks and seed)";
 
 /// Checks that the inputs are unchanged.
@@ -122,7 +122,7 @@ pub fn compare(before: &[CheckpointInput], now: &[CheckpointInput]) -> Result<()
     for input in before {
         match find(now, &input.what) {
             Some(digest) if digest == input.digest => {}
-            Some(_) if input.what == START && !changed.is_empty() => {}
+            Some(_) if input.what == INITIAL_STATE && !changed.is_empty() => {}
             Some(_) => changed.push(format!("{} has changed", input.what)),
             None => changed.push(format!("{} is no longer part of the run", input.what)),
         }
@@ -146,27 +146,27 @@ pub fn compare(before: &[CheckpointInput], now: &[CheckpointInput]) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::{CheckpointInput, START, compare};
+    use super::{CheckpointInput, INITIAL_STATE, compare};
 
     #[test]
     fn changed_inputs_are_named() {
         let one = [
             CheckpointInput::new("the capture `a`", "1"),
-            CheckpointInput::new(START, "1"),
+            CheckpointInput::new(INITIAL_STATE, "1"),
         ];
         assert!(compare(&one, &one).is_ok());
         let other = [
             CheckpointInput::new("the capture `a`", "2"),
-            CheckpointInput::new(START, "2"),
+            CheckpointInput::new(INITIAL_STATE, "2"),
         ];
         let problem = compare(&one, &other).unwrap_err();
         assert!(problem.message.ends_with("the capture `a` has changed"));
         assert!(problem.notes.is_empty(), "the start follows from the rest");
-        let problem = compare(&one, &[CheckpointInput::new(START, "2")]).unwrap_err();
+        let problem = compare(&one, &[CheckpointInput::new(INITIAL_STATE, "2")]).unwrap_err();
         assert!(problem.message.contains("no longer"), "{problem:?}");
         let problem = compare(&one[..1], &one).unwrap_err();
         assert!(problem.message.contains("is new"), "{problem:?}");
-        let problem = compare(&one[1..], &[CheckpointInput::new(START, "3")]).unwrap_err();
+        let problem = compare(&one[1..], &[CheckpointInput::new(INITIAL_STATE, "3")]).unwrap_err();
         assert!(problem.message.contains("tables"), "{problem:?}");
     }
 }

@@ -6,7 +6,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::Departure;
 
-use super::link::{Crossing, FrameOrigin, Inlet};
+use super::link::{FrameOrigin, Inlet, LinkFrame};
 use super::role::{LineRole, NextFrame};
 
 /// The link from the previous node.
@@ -24,7 +24,7 @@ impl ChainLink {
     }
 
     /// Adds frames that have left the previous node, in the order of their first bit.
-    pub fn feed(&mut self, frames: Vec<Crossing>) {
+    pub fn feed(&mut self, frames: Vec<LinkFrame>) {
         let delay = self.inlet.delay();
         let state = self.inlet.state_mut();
         if let Some(last) = frames.last() {

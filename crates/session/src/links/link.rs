@@ -24,7 +24,7 @@ pub struct FrameOrigin {
 
 /// A frame between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Crossing {
+pub struct LinkFrame {
     /// First preamble bit.
     pub start: Cycle,
     /// Last bit of the check sequence.
@@ -42,7 +42,7 @@ pub struct Crossing {
 pub struct Outlet {
     /// Frames that have left and are held back, because others that began to
     /// leave before them may still be on the line.
-    left: Vec<Crossing>,
+    left: Vec<LinkFrame>,
 }
 
 impl Outlet {
@@ -54,7 +54,7 @@ impl Outlet {
 
     /// Records a departed frame.
     pub fn take(&mut self, departure: &Departure<'_>, origin: Option<FrameOrigin>) {
-        self.left.push(Crossing {
+        self.left.push(LinkFrame {
             start: departure.start,
             end: departure.end,
             port: departure.port,
@@ -65,7 +65,7 @@ impl Outlet {
 
     /// Takes the frames whose first bit left before `known`, in the order of their first bit. All
     /// such frames must have been recorded.
-    pub fn release(&mut self, known: Cycle) -> Vec<Crossing> {
+    pub fn release(&mut self, known: Cycle) -> Vec<LinkFrame> {
         self.left.sort_by_key(|frame| (frame.start, frame.port));
         let count = self.left.partition_point(|frame| frame.start < known);
         self.left.drain(..count).collect()
@@ -83,7 +83,7 @@ pub struct Inlet {
 /// The frames on a link, and the remembered origins of earlier ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InletState {
-    pub(super) queue: VecDeque<Crossing>,
+    pub(super) queue: VecDeque<LinkFrame>,
     /// No frames follow those in the queue. A previous node that has ended reports it again when
     /// the run is resumed.
     #[serde(skip)]

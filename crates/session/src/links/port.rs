@@ -8,7 +8,7 @@ use std::mem;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Departure, MediaDrop};
 
-use super::link::{Crossing, FrameOrigin, Inlet, Outlet};
+use super::link::{FrameOrigin, Inlet, LinkFrame, Outlet};
 use super::role::{LineRole, NextFrame};
 
 /// A frame that was lost at the media interface of a node in a network.
@@ -32,7 +32,7 @@ pub struct NetworkPort {
     pub(super) outlet: Outlet,
     /// The minimum time from an outgoing frame's first bit to the first bit of an answer, per port.
     answer: Vec<Cycle>,
-    latest: Cycle,
+    answer_deadline: Cycle,
     lost: Vec<LostFrame>,
 }
 
@@ -45,15 +45,15 @@ impl NetworkPort {
             come: 0,
             outlet: Outlet::default(),
             answer,
-            latest: Cycle::MAX,
+            answer_deadline: Cycle::MAX,
             lost: Vec::new(),
         }
     }
 
     /// Inserts a frame among those that the node has not reached yet. Frames whose first bits
     /// arrive in the same cycle are ordered by port.
-    pub fn put(&mut self, frame: Crossing) {
-        let key = |frame: &Crossing| (frame.start, frame.port);
+    pub fn put(&mut self, frame: LinkFrame) {
+        let key = |frame: &LinkFrame| (frame.start, frame.port);
         let queue = &mut self.inlet.state_mut().queue;
         let at = queue.partition_point(|other| key(other) <= key(&frame));
         queue.insert(at, frame);
@@ -67,7 +67,7 @@ impl NetworkPort {
 
     /// First bit of the next frame after the cycle that the node has reached; `Cycle::MAX` if there
     /// is none. The chip gets the frames of that cycle itself as soon as it polls.
-    pub fn next_unreached(&self) -> Cycle {
+    pub fn next_pending_start(&self) -> Cycle {
         let queue = &self.inlet.state().queue;
         let reached = queue.partition_point(|frame| frame.start <= self.come);
         queue.get(reached).map_or(Cycle::MAX, |frame| frame.start)
@@ -84,8 +84,8 @@ impl NetworkPort {
     }
 
     /// Notes that all nodes know what has left, so that no answer is outstanding.
-    pub fn set_free(&mut self) {
-        self.latest = Cycle::MAX;
+    pub fn clear_answer_limit(&mut self) {
+        self.answer_deadline = Cycle::MAX;
     }
 
     /// Takes the frames that were lost at the media interface since the last call.
@@ -116,11 +116,11 @@ impl LineRole for NetworkPort {
         self.outlet.take(departure, origin);
         let answer = self.answer.get(usize::from(departure.port));
         let answer = answer.map_or(Cycle::MAX, |wait| departure.start.saturating_add(*wait));
-        self.latest = self.latest.min(answer);
+        self.answer_deadline = self.answer_deadline.min(answer);
     }
 
-    fn latest(&self) -> Cycle {
-        self.latest
+    fn answer_deadline(&self) -> Cycle {
+        self.answer_deadline
     }
 
     fn dropped(&mut self, cycle: Cycle, frame: Option<u64>, reason: MediaDrop) {

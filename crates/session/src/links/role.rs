@@ -42,7 +42,7 @@ pub trait LineRole {
     fn departing(&mut self, _departure: &Departure<'_>) {}
 
     /// The earliest cycle at which an answer to a frame that has begun to leave may arrive.
-    fn latest(&self) -> Cycle {
+    fn answer_deadline(&self) -> Cycle {
         Cycle::MAX
     }
 

@@ -67,7 +67,7 @@ impl Links {
     /// The state of lines that are fed from outside and not captured, from which
     /// [others](Self::resumed) can continue.
     #[must_use]
-    pub fn standing(&self) -> LinksState {
+    pub fn state(&self) -> LinksState {
         LinksState {
             next: self.next,
             handed: self.handed,
@@ -78,7 +78,7 @@ impl Links {
         }
     }
 
-    /// Lines that continue from the [state](Self::standing) of others with the same frames. `rest`
+    /// Lines that continue from the [state](Self::state) of others with the same frames. `rest`
     /// are the frames from number [`LinksState::next_frame`] on, and `arrivals_end` is the value of
     /// [`Self::arrivals_end`] there.
     #[must_use]

@@ -21,14 +21,14 @@ fn latency_is_from_last_bit_in_to_last_bit_out() {
         600_000_000,
         None,
     );
-    assert!(!links.all_offered());
+    assert!(!links.all_arrived());
     let arrival = links.next_arrival().unwrap();
     // 72 bytes on a gigabit line: 576 ns, 345.6 cycles.
     assert_eq!(
         (arrival.start, arrival.end, arrival.bytes.len()),
         (0, 346, 60)
     );
-    assert!(links.all_offered() && links.next_arrival().is_none());
+    assert!(links.all_arrived() && links.next_arrival().is_none());
     for arrived in [Some(346), None, None] {
         links.departed(Departure {
             start: 700,

@@ -107,7 +107,7 @@ impl Node {
     pub fn fork(&self) -> NodeCopy {
         NodeCopy {
             simulation: self.simulation.clone(),
-            lines: self.links.standing(),
+            lines: self.links.state(),
             arrivals_end: self.links.arrivals_end(),
             until: self.until,
             ending: self.ending.clone(),
@@ -118,7 +118,7 @@ impl Node {
     /// The state of the lines. The node must not be captured.
     #[must_use]
     pub fn lines(&self) -> LinksState {
-        self.links.standing()
+        self.links.state()
     }
 
     /// Changes the chip at the current cycle. A run that had ended can go on.

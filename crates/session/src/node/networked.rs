@@ -15,7 +15,7 @@ use npsim_net::egress::TraceSink;
 use serde::{Deserialize, Serialize};
 
 use super::Node;
-use crate::links::{Crossing, Links, LinksState, LostFrame, NetworkPort, Tap};
+use crate::links::{LinkFrame, Links, LinksState, LostFrame, NetworkPort, Tap};
 use crate::simulation::{RunSettings, Simulation};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
@@ -74,7 +74,7 @@ impl Node {
 
     /// Feeds a frame that begins to arrive at [`Self::handled`] or later. The number in its origin
     /// is reported with its departure or loss.
-    pub fn put(&mut self, frame: Crossing) {
+    pub fn put(&mut self, frame: LinkFrame) {
         debug_assert!(frame.start >= self.handled, "a frame comes in the past");
         if let Some(port) = self.links.network_mut() {
             port.put(frame);
@@ -89,7 +89,7 @@ impl Node {
     pub fn append_route_change(&mut self, change: RouteChange) -> Result<(), ChangeError> {
         let (at, now) = (change.at, self.handled);
         if at < now {
-            return Err(ChangeError::Over { at, now });
+            return Err(ChangeError::TooLate { at, now });
         }
         self.simulation.chip_mut().append_route_change(change)?;
         self.silent = self.silent.min(at);
@@ -97,9 +97,9 @@ impl Node {
     }
 
     /// Notes that all nodes know what this one has sent, so that it need not wait for any answer.
-    pub fn set_free(&mut self) {
+    pub fn clear_answer_limit(&mut self) {
         if let Some(port) = self.links.network_mut() {
-            port.set_free();
+            port.clear_answer_limit();
         }
     }
 
@@ -128,7 +128,7 @@ impl Node {
 
     /// The frames that have begun to leave since the last call, in the order of their first bit,
     /// with the numbers that they were fed with if they can be traced.
-    pub fn take_departures(&mut self) -> Vec<Crossing> {
+    pub fn take_departures(&mut self) -> Vec<LinkFrame> {
         self.links.release(Cycle::MAX)
     }
 

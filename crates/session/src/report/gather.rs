@@ -203,7 +203,7 @@ impl FaultReport {
             // values must be from the same cycle.
             let core = chip.microengines().get(usize::from(me));
             let now = core.map_or(pc, |core| core.context(context).place());
-            self.registers = registers::that_matter(chip, me, context, now);
+            self.registers = registers::relevant_registers(chip, me, context, now);
             self.registers_at = (now != pc).then(|| place_on(chip, me, now));
         }
     }
@@ -241,7 +241,7 @@ fn halts(chip: &Chip) -> Vec<HaltReport> {
             cycle: it.since,
             pc: it.pc,
             place: place_on(chip, me, it.pc),
-            registers: registers::that_matter(chip, me, context, it.pc),
+            registers: registers::relevant_registers(chip, me, context, it.pc),
         })
     });
     halted.collect()
@@ -251,7 +251,7 @@ fn halts(chip: &Chip) -> Vec<HaltReport> {
 fn is_at_rest(ending: Option<&Ending>) -> bool {
     match ending {
         Some(Ending::Drained | Ending::NoEvents) => true,
-        Some(Ending::Fault(fault)) => fault.check.is_some_and(Check::is_of_the_end),
+        Some(Ending::Fault(fault)) => fault.check.is_some_and(Check::is_end_of_run_check),
         _ => false,
     }
 }

@@ -11,13 +11,13 @@ use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::port_io::{Arrival, Departure};
 use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
-use npsim_net::egress::{CaptureForm, TraceSink};
+use npsim_net::egress::{CaptureFormat, TraceSink};
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Frames, Links, Tap};
 use npsim_session::report::Report;
-use npsim_session::session::{Endpoints, MOST_NODES, NodeCounts, Plan, Session};
+use npsim_session::session::{Endpoints, MAX_NODES, NodeCounts, Plan, Session};
 use npsim_session::simulation::{Ending, RunSettings, Simulation};
 
 const PICO: u128 = 1_000_000_000_000;
@@ -190,12 +190,12 @@ fn chain_of_one_equals_a_plain_run() {
 
     let settings = plan.settings.clone();
     let mut alone = Simulation::new(&plan.project, &plan.programs, settings).unwrap();
-    let sink = TraceSink::create(&plain, CaptureForm::Pcap, &[]).unwrap();
+    let sink = TraceSink::create(&plain, CaptureFormat::Pcap, &[]).unwrap();
     let mut links = Links::streaming(in_memory(&frames), 0, routers.hertz(), Some(sink));
     let ending = alone.run(&mut links, &mut |_, _| {});
     let traffic = links.finish(alone.now()).unwrap();
 
-    let sink = TraceSink::create(&chained, CaptureForm::Pcap, &[]).unwrap();
+    let sink = TraceSink::create(&chained, CaptureFormat::Pcap, &[]).unwrap();
     let (hops, _) = run_with(&plan, &frames, Some(sink), false);
     let hop = hops.node(0);
     assert_eq!((hop.ending(), hop.now()), (Some(&ending), alone.now()));
@@ -248,7 +248,7 @@ fn results_do_not_depend_on_threads() {
     let mut first = None;
     for threads in [1, 2, 3, 9] {
         let path = folder.path().join(format!("{threads}.pcap"));
-        let sink = TraceSink::create(&path, CaptureForm::Pcap, &[]).unwrap();
+        let sink = TraceSink::create(&path, CaptureFormat::Pcap, &[]).unwrap();
         let plan = Plan {
             threads,
             mark: Some(100_000),
@@ -455,7 +455,7 @@ fn routers_are_disturbed_with_different_seeds() {
 #[test]
 fn empty_and_too_long_chains_are_refused() {
     let routers = Routers::new(&[]);
-    for hops in [0, MOST_NODES + 1] {
+    for hops in [0, MAX_NODES + 1] {
         let message = Session::new(&routers.plan(hops), Endpoints::default())
             .unwrap_err()
             .to_string();

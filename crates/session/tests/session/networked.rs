@@ -8,7 +8,7 @@ use npsim_chip::kernel::observer::NoObserver;
 use npsim_engine::ENGINE;
 use npsim_project::assemble::assemble_project;
 use npsim_project::{Overrides, Project};
-use npsim_session::links::Crossing;
+use npsim_session::links::LinkFrame;
 use npsim_session::node::Node;
 use npsim_session::simulation::RunSettings;
 
@@ -25,7 +25,7 @@ fn simultaneous_frames_arrive_at_all_ports() {
     let mut node =
         Node::networked(&project, &programs, RunSettings::new(ENGINE), answer).expect("it loads");
     for (start, port) in [(0, 0), (0, 1), (0, 2), (2000, 2), (2000, 0), (2000, 1)] {
-        node.put(Crossing {
+        node.put(LinkFrame {
             start,
             end: start + 400,
             port,

@@ -6,7 +6,7 @@ use npsim::project::Overrides;
 
 use crate::remarks::assembled_without_messages;
 use npsim_systems::project::load;
-use npsim_testkit::exact_names::inexact;
+use npsim_testkit::exact_names::inexact_names;
 
 /// Project files below a folder.
 fn projects(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -35,7 +35,7 @@ fn shipped_firmware_has_exact_name_tables() {
         for program in assembled_without_messages(&load(&path, &Overrides::default())) {
             // Most microengines of a project run the same words.
             if !seen.contains(&program.image) {
-                wrong.extend(inexact(&program.image, &program.sources, false));
+                wrong.extend(inexact_names(&program.image, &program.sources, false));
                 seen.push(program.image);
             }
         }

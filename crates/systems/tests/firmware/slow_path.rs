@@ -158,7 +158,7 @@ fn timeline_names_tasks_levels_and_locks() {
     let mut simulation = simulation(&project, Some(200_000));
     let window = (55_000, 200_000);
     let mut recorder = Recorder::new(Vec::new(), "p", simulation.chip(), window)
-        .calling(Series::new(&project).places());
+        .with_ring_names(Series::new(&project).places());
     run(&project, &mut simulation, &mut recorder);
     let bytes = recorder.finish(simulation.now()).unwrap();
     let text = String::from_utf8(bytes).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use npsim::engine::ENGINE;
-use npsim::links::{Crossing, Links, Tap};
+use npsim::links::{LinkFrame, Links, Tap};
 use npsim::node::Node;
 use npsim::project::{Overrides, Project};
 use npsim::reference::REFERENCE;
@@ -171,7 +171,7 @@ fn run_live(
         });
         assert_eq!((node.ending(), node.handled()), (None, until));
         let departures = node.take_departures().into_iter();
-        left.extend(departures.map(|it: Crossing| (it.start, it.end, it.port, it.bytes)));
+        left.extend(departures.map(|it: LinkFrame| (it.start, it.end, it.port, it.bytes)));
     };
     for (what, wait, lead) in coming {
         let now = node.handled() + wait;
@@ -192,7 +192,7 @@ fn run_live(
                 writer
                     .frame(u32::from(*port), recorded(start), bytes)
                     .unwrap();
-                node.put(Crossing {
+                node.put(LinkFrame {
                     start,
                     end: cycles(line_end_ps(start_ps, bytes.len(), rate), hertz),
                     port: *port,

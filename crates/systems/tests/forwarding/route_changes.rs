@@ -12,7 +12,7 @@ use npsim::simulation::{RunSettings, Simulation};
 use npsim_chip::Cycle;
 use npsim_chip::gpp::routes::Routes;
 use npsim_chip::kernel::observer::Observer;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent, TraceEventKind};
 use npsim_inspect::stats::Stats;
 use npsim_net::LineFrame;
 
@@ -162,8 +162,8 @@ fn routes_between(history: &[(usize, Hop)], from: usize, to: usize) -> &[(usize,
 struct ChangeStarts(Vec<Cycle>);
 
 impl Observer for ChangeStarts {
-    fn wants(&self) -> Kinds {
-        Kinds::of(&[TraceEventKind::Gpp])
+    fn wants(&self) -> EventKinds {
+        EventKinds::of(&[TraceEventKind::Gpp])
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

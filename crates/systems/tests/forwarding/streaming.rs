@@ -206,11 +206,11 @@ fn failing_source_ends_the_run_and_keeps_the_results() {
 }
 
 /// Counts frames by kind.
-struct Kinds {
+struct EventKinds {
     offered: Arc<Mutex<BTreeMap<FrameKind, u64>>>,
     sent: Arc<Mutex<BTreeMap<FrameKind, u64>>>,
 }
-impl Tap for Kinds {
+impl Tap for EventKinds {
     fn arriving(&mut self, arrival: &Arrival) {
         let kind = Stamp::read(&arrival.bytes).map_or(FrameKind::Arp, |stamp| stamp.kind);
         *self.offered.lock().unwrap().entry(kind).or_default() += 1;
@@ -240,7 +240,7 @@ fn forwarder_handles_special_frames_correctly() {
     let (project, mut simulation) = forwarder();
     let kinds = Arc::new(Mutex::new(BTreeMap::new()));
     let offered = Arc::new(Mutex::new(BTreeMap::new()));
-    let tap = Kinds {
+    let tap = EventKinds {
         offered: Arc::clone(&offered),
         sent: Arc::clone(&kinds),
     };

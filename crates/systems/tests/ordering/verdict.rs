@@ -34,7 +34,7 @@ impl Verdict {
         let order = watcher.order.total(THRESHOLD);
         let reordered = watcher.reordered.clone();
         // Both counts agree.
-        assert_eq!(order.is_kept(), reordered.is_none(), "{order:?}");
+        assert_eq!(order.is_in_order(), reordered.is_none(), "{order:?}");
         let unaccounted = check_ending(ending)
             .and_then(|()| check_conservation(bench, simulation.chip(), &watcher))
             .and_then(|()| check_nothing_left(bench, simulation.chip()))

@@ -23,7 +23,7 @@ pub(crate) fn heading(look: &PaneContext<'_>) -> String {
 
 pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     if look.view.trail.is_some() {
-        return stations(look);
+        return events(look);
     }
     let theme = look.theme;
     let mut items = Vec::new();
@@ -59,14 +59,14 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
 }
 
 /// The stations of the packet being viewed.
-fn stations(look: &PaneContext<'_>) -> Vec<Item> {
+fn events(look: &PaneContext<'_>) -> Vec<Item> {
     let theme = look.theme;
     let Some(trail) = &look.view.trail else {
         return Vec::new();
     };
     let now = look.debugger.cycle();
-    let stations = trail.stations.iter().enumerate();
-    let mut items: Vec<_> = stations
+    let events = trail.events.iter().enumerate();
+    let mut items: Vec<_> = events
         .map(|(number, station)| {
             let who = station.place.map_or_else(
                 || "     ".to_owned(),

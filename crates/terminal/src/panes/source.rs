@@ -3,7 +3,7 @@
 
 use crate::theme::Theme;
 use npsim_debug::Debugger;
-use npsim_debug::breakpoints::{Breakpoint, What};
+use npsim_debug::breakpoints::{Breakpoint, BreakpointKind};
 use npsim_debug::console::Sources;
 use npsim_debug::source::{self, SourceFrame};
 use ratatui::text::{Line, Span};
@@ -162,9 +162,9 @@ fn words(debugger: &Debugger, rows: &mut Vec<SourceRow>) {
 /// Whether a breakpoint stops at a row.
 pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &RowPlace) -> bool {
     let places = match &point.what {
-        What::Code(places) => places.as_slice(),
-        What::Core(_) => &[],
-        What::Watch { .. } | What::CoreWord(_) => return false,
+        BreakpointKind::Code(places) => places.as_slice(),
+        BreakpointKind::Core(_) => &[],
+        BreakpointKind::Watch { .. } | BreakpointKind::CoreWord(_) => return false,
     };
     let me = debugger.thread().me;
     match place {
@@ -199,7 +199,7 @@ pub(crate) fn heading(look: &PaneContext<'_>) -> String {
     if frames.iter().all(|it| it.file.is_empty()) {
         let thread = look.debugger.thread();
         parts = vec![format!("address {}", look.debugger.pc(thread))];
-    } else if look.debugger.has_closed() || look.view.folded {
+    } else if look.debugger.has_closed_macros() || look.view.folded {
         parts.push("…".to_owned());
     }
     parts.join(" › ")

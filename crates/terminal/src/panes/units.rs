@@ -23,7 +23,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         ])));
         for flight in those() {
             let command = &flight.command;
-            let (who, choice) = if flight.unasked {
+            let (who, choice) = if flight.unsolicited {
                 ("push".to_owned(), None)
             } else {
                 let who = format!("{}.{}", command.me, command.context);

@@ -74,7 +74,7 @@ impl Controller for SrpControl {
     }
 
     /// So do losses in the meantime.
-    fn lost_more(&mut self, moment: &ControlInputs) {
+    fn lost_during_recovery(&mut self, moment: &ControlInputs) {
         self.law.lost(&law_inputs(moment));
     }
 

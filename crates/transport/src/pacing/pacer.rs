@@ -22,7 +22,7 @@ impl Pacer {
         match self.last {
             None => now,
             Some((last, bytes)) => {
-                let due = last.saturating_add(time::of_bytes(bytes, rate));
+                let due = last.saturating_add(time::transfer_time(bytes, rate));
                 if self.waiting { due } else { due.max(now) }
             }
         }

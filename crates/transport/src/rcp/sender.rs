@@ -259,7 +259,7 @@ impl RcpSender {
     /// If more than a round-trip time passes between packets, requests the rate in between.
     fn schedule_probe(&mut self, now: Time) {
         let packet = u64::from(self.host.payload) + HEADERS;
-        let gap = time::of_bytes(packet, self.rate);
+        let gap = time::transfer_time(packet, self.rate);
         let every = self
             .least_rtt
             .unwrap_or(self.host.retry)

@@ -46,7 +46,7 @@ impl Echo {
         let PacketBody::Tcp { xcp, segment } = &packet.body else {
             return;
         };
-        let asks = xcp.filter(|header| header.takes_feedback());
+        let asks = xcp.filter(|header| header.accepts_feedback());
         if let (Some(sum), Some(header)) = (&mut self.header, asks) {
             *sum += i64::from(header.delta_throughput);
         }

@@ -75,7 +75,7 @@ impl Sender {
         if self.scoreboard.hole(begin).0 < lost_before {
             self.told = self.highest;
             let moment = self.moment(now);
-            self.control.law_mut().lost_more(&moment);
+            self.control.law_mut().lost_during_recovery(&moment);
         }
     }
 

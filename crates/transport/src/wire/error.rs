@@ -56,7 +56,7 @@ pub enum WireError {
     },
     /// A known option that occurs twice.
     #[error("option {kind} of {what} occurs twice")]
-    OptionTwice {
+    DuplicateOption {
         /// The header.
         what: &'static str,
         /// The option's kind.

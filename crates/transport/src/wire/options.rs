@@ -45,13 +45,13 @@ pub struct QuickStartResponse {
 /// and the one after the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SackBlocks {
-    blocks: [(u32, u32); Self::MOST],
+    blocks: [(u32, u32); Self::MAX_BLOCKS],
     count: u8,
 }
 
 impl SackBlocks {
     /// Number of blocks that fit into a header without other options.
-    pub const MOST: usize = 4;
+    pub const MAX_BLOCKS: usize = 4;
 
     /// Adds a block; returns false if there is no room for it.
     pub fn push(&mut self, first: u32, after: u32) -> bool {
@@ -116,7 +116,7 @@ impl TcpOptions {
     /// Returns how many SACK blocks fit in addition to the present options.
     #[must_use]
     pub fn room_for_blocks(&self) -> usize {
-        (ROOM.saturating_sub(self.length() + 4) / 8).min(SackBlocks::MOST)
+        (ROOM.saturating_sub(self.length() + 4) / 8).min(SackBlocks::MAX_BLOCKS)
     }
 
     /// Appends the options. Each is padded to longwords by preceding no-operations, as is customary.
@@ -229,7 +229,7 @@ impl TcpOptions {
             _ => false,
         };
         if twice {
-            return Err(WireError::OptionTwice { what: WHAT, kind });
+            return Err(WireError::DuplicateOption { what: WHAT, kind });
         }
         Ok(())
     }

@@ -257,7 +257,7 @@ fn malformed_tcp_options_are_reported_by_kind() {
         (&[253, 6, 0, 0, 0, 0, 1, 1], wrong(253, 6)),
         (
             &[2, 4, 5, 180, 2, 4, 5, 180],
-            WireError::OptionTwice { what, kind: 2 },
+            WireError::DuplicateOption { what, kind: 2 },
         ),
     ] {
         let bytes = with_options(options);

@@ -15,7 +15,7 @@ fn grant_feedback(packet: &mut Packet, most: i32) {
     if let PacketBody::Tcp {
         xcp: Some(header), ..
     } = &mut packet.body
-        && header.takes_feedback()
+        && header.accepts_feedback()
     {
         header.delta_throughput = header.delta_throughput.min(most);
     }
@@ -187,7 +187,7 @@ fn one_flow_fills_the_line_without_growing_the_queue() {
         let size = packet.length() as u16;
         if let PacketBody::Tcp { xcp, .. } = &mut packet.body {
             router.sums.arrive(size, xcp.as_ref(), UNIT);
-            if let Some(header) = xcp.as_mut().filter(|header| header.takes_feedback()) {
+            if let Some(header) = xcp.as_mut().filter(|header| header.accepts_feedback()) {
                 let done = router.pools.depart(header.x, size, header.delta_throughput);
                 header.delta_throughput = done.delta;
             }

@@ -1,7 +1,7 @@
 //! A whole run has the same numbers and captures as a run from files on disk.
 
 use npsim::engine::ENGINE;
-use npsim::net::egress::{CaptureForm, CapturePort, TraceSink};
+use npsim::net::egress::{CaptureFormat, CapturePort, TraceSink};
 use npsim::run_limits::RunLimits;
 use npsim::session::{Plan, Session};
 use npsim::simulation::RunSettings;
@@ -71,7 +71,10 @@ fn capture_in_memory_gives_the_same_output_as_from_disk() {
     let mut page = Page::shipped();
     let folder = tempfile::tempdir().unwrap();
     let target = "microcode/forward/npsim.toml";
-    for (name, form) in [("pcapng", CaptureForm::PcapNg), ("pcap", CaptureForm::Pcap)] {
+    for (name, form) in [
+        ("pcapng", CaptureFormat::PcapNg),
+        ("pcap", CaptureFormat::Pcap),
+    ] {
         let opened = page.ask(&json!({
             "op": "open",
             "target": format!("/{target}"),

@@ -3,7 +3,7 @@
 use crate::bench::{Running, elf, project_with};
 use npsim_project::Overrides;
 use npsim_testkit::slow_path::{self, Bench};
-use npsim_xscale::{Noted, Probe, Processor};
+use npsim_xscale::{Probe, ProbeEvent, Processor};
 
 #[test]
 fn cache_counts_match_a_simple_model() {
@@ -144,7 +144,7 @@ fn worked(name: &str, keys: &str, probe: Option<&Probe>) -> Running {
     let ring = running.ring(0);
     if let Some(probe) = probe {
         let processor = running.bench.gpp.task_mut::<Processor>().unwrap();
-        processor.look_for(probe.clone());
+        processor.set_probe(probe.clone());
     }
     for part in 0..20_u32 {
         running.put(ring, part + 1);
@@ -172,11 +172,11 @@ fn probe_records_every_instruction_without_changing_the_run() {
         let whole = worked(name, keys, None);
         let probed = worked(name, keys, Some(&probe));
         assert!(state(&whole.bench) == state(&probed.bench), "{name}");
-        let passes = &probed.processor().probe().passes;
-        let numbers: Vec<_> = passes.iter().map(|it| it.number).collect();
+        let probe_hits = &probed.processor().probe().probe_hits;
+        let numbers: Vec<_> = probe_hits.iter().map(|it| it.number).collect();
         let all: Vec<_> = (0..probed.processor().cpu().instructions()).collect();
         assert!(numbers == all, "{name}: {} of {}", numbers.len(), all.len());
-        assert!(passes.is_sorted_by_key(|it| it.cycle), "{name}");
+        assert!(probe_hits.is_sorted_by_key(|it| it.cycle), "{name}");
     }
 }
 
@@ -188,18 +188,18 @@ fn job_is_cut_before_the_requested_instruction() {
         ..Probe::default()
     };
     let probed = worked("walk", "", Some(&every));
-    let passes = &probed.processor().probe().passes;
-    for pass in passes.iter().step_by(passes.len() / 50) {
+    let probe_hits = &probed.processor().probe().probe_hits;
+    for pass in probe_hits.iter().step_by(probe_hits.len() / 50) {
         let mut cut = Running::new("walk", "");
         cut.run_until(pass.cycle);
         let processor = cut.bench.gpp.task_mut::<Processor>().unwrap();
-        processor.look_for(Probe {
+        processor.set_probe(Probe {
             until: Some(pass.number),
             ..Probe::default()
         });
         cut.run_until(pass.cycle + 1);
         let cpu = cut.processor().cpu();
         assert_eq!(cpu.instructions(), pass.number);
-        assert_eq!(Noted::Instruction(cpu.pc()), pass.what);
+        assert_eq!(ProbeEvent::Instruction(cpu.pc()), pass.what);
     }
 }

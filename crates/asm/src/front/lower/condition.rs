@@ -17,11 +17,11 @@ const MAX_OPERATORS: usize = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BindingTime {
     /// At run time.
-    Running,
+    RunTime,
     /// After allocation or at load time.
-    Late,
+    Deferred,
     /// During assembly.
-    Now,
+    AssemblyTime,
 }
 
 /// A binary operator.
@@ -270,11 +270,11 @@ impl ConditionParser<'_> {
         match first.kind {
             TokenKind::Number(_) | TokenKind::Quoted | TokenKind::Str => {
                 self.at += 1;
-                Ok(self.leaf(start, BindingTime::Now))
+                Ok(self.leaf(start, BindingTime::AssemblyTime))
             }
             TokenKind::Label => {
                 self.at += 1;
-                Ok(self.leaf(start, BindingTime::Late))
+                Ok(self.leaf(start, BindingTime::Deferred))
             }
             TokenKind::Ident => self.name(start, &first),
             TokenKind::Punct => match &*first.text {
@@ -288,7 +288,7 @@ impl ConditionParser<'_> {
                     }
                     // Parentheses around a register must not end up in an operand.
                     let bare = matches!(inner.kind, ConditionKind::Leaf)
-                        && inner.known != BindingTime::Now;
+                        && inner.known != BindingTime::AssemblyTime;
                     if !bare {
                         inner.tokens = self.tokens_since(start);
                     }
@@ -297,7 +297,7 @@ impl ConditionParser<'_> {
                 "==" | "!=" | "<" | "<=" | ">" | ">=" => Ok(ConditionNode {
                     kind: ConditionKind::Codes,
                     tokens: Vec::new(),
-                    known: BindingTime::Running,
+                    known: BindingTime::RunTime,
                 }),
                 "!" | "~" | "-" | "+" => {
                     self.at += 1;
@@ -324,7 +324,7 @@ impl ConditionParser<'_> {
                         None => return Err(self.missing()),
                     }
                     self.element()?;
-                    Ok(self.leaf(start, BindingTime::Late))
+                    Ok(self.leaf(start, BindingTime::Deferred))
                 }
                 "*" => {
                     self.at += 1;
@@ -341,7 +341,7 @@ impl ConditionParser<'_> {
                     if self.peek().is_some_and(|t| t.is("++") || t.is("--")) {
                         self.at += 1;
                     }
-                    Ok(self.leaf(start, BindingTime::Running))
+                    Ok(self.leaf(start, BindingTime::RunTime))
                 }
                 _ => Err(Self::unexpected(&first)),
             },
@@ -380,14 +380,14 @@ impl ConditionParser<'_> {
             return Ok(ConditionNode {
                 kind: ConditionKind::Carry,
                 tokens: self.tokens_since(start),
-                known: BindingTime::Running,
+                known: BindingTime::RunTime,
             });
         }
         self.element()?;
         let known = if self.names.is_import(&first.text) || self.names.is_constant(&first.text) {
-            BindingTime::Late
+            BindingTime::Deferred
         } else {
-            BindingTime::Running
+            BindingTime::RunTime
         };
         Ok(self.leaf(start, known))
     }
@@ -403,14 +403,16 @@ impl ConditionParser<'_> {
         let constant = Function::by_name(&function.text);
         let (wanted, soon) = match (known, constant) {
             (Some(ConditionFunction::Bit | ConditionFunction::Byte), _) => {
-                (2, BindingTime::Running)
+                (2, BindingTime::RunTime)
             }
             (Some(ConditionFunction::Signal | ConditionFunction::InpState), _) => {
-                (1, BindingTime::Running)
+                (1, BindingTime::RunTime)
             }
-            (Some(ConditionFunction::Ctx), _) => (0, BindingTime::Running),
-            (None, Some(Function::Mask)) => (1, BindingTime::Late),
-            (None, Some(name)) if CONSTANTS.contains(&name) => (list.len(), BindingTime::Now),
+            (Some(ConditionFunction::Ctx), _) => (0, BindingTime::RunTime),
+            (None, Some(Function::Mask)) => (1, BindingTime::Deferred),
+            (None, Some(name)) if CONSTANTS.contains(&name) => {
+                (list.len(), BindingTime::AssemblyTime)
+            }
             // The carry is a name, not a function.
             (Some(ConditionFunction::Cout) | None, _) => return Err(unknown(function)),
         };

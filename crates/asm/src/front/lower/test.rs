@@ -86,7 +86,7 @@ impl Tester<'_, '_> {
                 other => Ok(other),
             },
             ConditionKind::Binary(operator, left, right)
-                if operator.is_test() && node.known == BindingTime::Now =>
+                if operator.is_test() && node.known == BindingTime::AssemblyTime =>
             {
                 let truth = |node: &ConditionNode| -> Result<u32, Diagnostic> {
                     match &node.kind {
@@ -99,7 +99,9 @@ impl Tester<'_, '_> {
                 let (left, right) = (truth(left)?, truth(right)?);
                 Ok(Some(compare(*operator, left, right, self.unsigned)))
             }
-            _ if node.known == BindingTime::Now => Ok(Some(number(node, self.place)? != 0)),
+            _ if node.known == BindingTime::AssemblyTime => {
+                Ok(Some(number(node, self.place)? != 0))
+            }
             _ => Ok(None),
         }
     }
@@ -176,7 +178,7 @@ impl Tester<'_, '_> {
 
     fn index(&self, node: &ConditionNode, most: u32, what: &str) -> Result<u32, Diagnostic> {
         let place = node.place(self.place);
-        if node.known != BindingTime::Now {
+        if node.known != BindingTime::AssemblyTime {
             return Err(place
                 .error(codes::NOT_CONSTANT, format!("{what} must be a constant"))
                 .help(
@@ -225,7 +227,7 @@ impl Tester<'_, '_> {
         let equal = sense == (operator == Operator::Equal);
         if equality {
             for (part, other) in [(left, right), (right, left)] {
-                if other.known != BindingTime::Now {
+                if other.known != BindingTime::AssemblyTime {
                     continue;
                 }
                 let value = number(other, self.place)?;
@@ -283,7 +285,7 @@ impl Tester<'_, '_> {
         target: &Token,
     ) -> Result<(), Diagnostic> {
         let place = right.place(self.place);
-        if right.known != BindingTime::Now || number(right, self.place)? != 0 {
+        if right.known != BindingTime::AssemblyTime || number(right, self.place)? != 0 {
             return Err(place
                 .error(
                     codes::CONDITION,
@@ -311,7 +313,7 @@ impl Tester<'_, '_> {
     /// Warns of a constant that a signed comparison treats as negative although it is not written
     /// as such.
     fn warn_of_negative(&mut self, part: &ConditionNode) -> Result<(), Diagnostic> {
-        if part.known != BindingTime::Now {
+        if part.known != BindingTime::AssemblyTime {
             return Ok(());
         }
         let place = part.place(self.place);
@@ -392,7 +394,7 @@ impl Tester<'_, '_> {
     /// Returns a part as an operand of `alu`.
     fn value(&mut self, node: &ConditionNode) -> Result<Vec<Token>, Diagnostic> {
         match node.known {
-            BindingTime::Now => {
+            BindingTime::AssemblyTime => {
                 let value = number(node, self.place)?;
                 if value <= 255 {
                     return Ok(vec![self.writer.number(u64::from(value))]);
@@ -410,12 +412,12 @@ impl Tester<'_, '_> {
                 }
                 Ok(temporary)
             }
-            BindingTime::Late
+            BindingTime::Deferred
                 if node.tokens.first().is_some_and(|t| t.is("&")) && is_leaf(node) =>
             {
                 Ok(node.tokens.clone())
             }
-            BindingTime::Late => {
+            BindingTime::Deferred => {
                 let temporary = vec![self.writer.temporary()];
                 let open = self.writer.punct("(");
                 let close = self.writer.punct(")");
@@ -434,8 +436,8 @@ impl Tester<'_, '_> {
                 self.writer.emit("immed_w1", vec![temporary.clone(), high]);
                 Ok(temporary)
             }
-            BindingTime::Running if is_leaf(node) => Ok(node.tokens.clone()),
-            BindingTime::Running => {
+            BindingTime::RunTime if is_leaf(node) => Ok(node.tokens.clone()),
+            BindingTime::RunTime => {
                 let temporary = vec![self.writer.temporary()];
                 self.compute(node, temporary.clone())?;
                 Ok(temporary)
@@ -446,7 +448,7 @@ impl Tester<'_, '_> {
     /// Computes a part into `dest`; the condition codes N and Z reflect the result.
     fn compute(&mut self, node: &ConditionNode, dest: Vec<Token>) -> Result<(), Diagnostic> {
         let none = vec![self.writer.punct("--")];
-        if node.known != BindingTime::Running || is_leaf(node) {
+        if node.known != BindingTime::RunTime || is_leaf(node) {
             let operand = self.value(node)?;
             let b = vec![self.writer.ident("B")];
             self.writer.emit("alu", vec![dest, none, b, operand]);
@@ -510,7 +512,7 @@ impl Tester<'_, '_> {
     ) -> Result<(), Diagnostic> {
         let none = vec![self.writer.punct("--")];
         let b = vec![self.writer.ident("B")];
-        if right.known == BindingTime::Now {
+        if right.known == BindingTime::AssemblyTime {
             let by = self.index(right, 31, "a shift count")?;
             let operand = self.narrow(left)?;
             let by = vec![

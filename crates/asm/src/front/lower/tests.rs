@@ -134,9 +134,9 @@ fn scan(rest: &[Statement]) -> bool {
         }
         match structured_of(statement).map(|(_, name)| name.role()) {
             Some(Role::Opens(_)) => depth += 1,
-            Some(Role::Divides(_)) if depth > 0 => {}
+            Some(Role::Continues(_)) if depth > 0 => {}
             Some(Role::Closes(_)) if depth > 0 => depth -= 1,
-            Some(Role::Stands | Role::Declares) | None => {}
+            Some(Role::Plain | Role::Declares) | None => {}
             Some(_) => return false,
         }
     }

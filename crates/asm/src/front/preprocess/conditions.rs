@@ -76,7 +76,7 @@ impl Preprocessor<'_> {
         };
         let seeking = current.arm == Arm::Seeking;
         match directive.role() {
-            Role::Divides(_) => {
+            Role::Continues(_) => {
                 if let Some(before) = current.otherwise {
                     self.report(
                         Diagnostic::error(
@@ -103,7 +103,7 @@ impl Preprocessor<'_> {
                 };
                 current.arm = if seeking { arm_of(value) } else { Arm::Done };
             }
-            Role::Opens(_) | Role::Closes(_) | Role::Declares | Role::Stands => {
+            Role::Opens(_) | Role::Closes(_) | Role::Declares | Role::Plain => {
                 open.pop();
             }
         }

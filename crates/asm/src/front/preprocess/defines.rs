@@ -586,7 +586,7 @@ fn bracketed_name(tokens: &[Token]) -> Option<&Token> {
 fn has_operator(tokens: &[Token]) -> bool {
     let mut nesting = Nesting::default();
     tokens.iter().enumerate().any(|(at, token)| {
-        nesting.meet(token);
+        nesting.process(token);
         at > 0 && nesting.depth == 0 && joins_operands(token)
     })
 }
@@ -595,7 +595,7 @@ fn has_operator(tokens: &[Token]) -> bool {
 fn is_list(tokens: &[Token]) -> bool {
     let mut nesting = Nesting::default();
     { tokens.iter() }
-        .any(|token| nesting.meet(token) == Some(NestingEvent::Comma) && nesting.depth == 0)
+        .any(|token| nesting.process(token) == Some(NestingEvent::Comma) && nesting.depth == 0)
 }
 
 /// Splits an argument at the commas outside of all brackets.
@@ -603,7 +603,7 @@ fn split_list(argument: Vec<ExpandedToken>) -> Vec<Vec<ExpandedToken>> {
     let mut nesting = Nesting::default();
     let mut list = vec![Vec::new()];
     for piece in argument {
-        if nesting.meet(&piece.token) == Some(NestingEvent::Comma) && nesting.depth == 0 {
+        if nesting.process(&piece.token) == Some(NestingEvent::Comma) && nesting.depth == 0 {
             list.push(Vec::new());
             continue;
         }
@@ -621,7 +621,7 @@ fn take_arguments(input: &mut VecDeque<ExpandedToken>) -> Option<(Vec<Vec<Expand
     }
     let mut nesting = Nesting::default();
     let close = input.iter().position(|piece| {
-        nesting.meet(&piece.token) == Some(NestingEvent::Closed) && nesting.depth == 0
+        nesting.process(&piece.token) == Some(NestingEvent::Closed) && nesting.depth == 0
     })?;
     let last = input.get(close)?.token.clone();
     let inside = input.drain(..=close).skip(1).take(close - 1).collect();

@@ -77,7 +77,7 @@ pub struct Preprocessed {
     pub(crate) pragmas: Pragmas,
     /// Statements and directives, outside of macros, that conditions excluded; their contents were
     /// not examined.
-    pub left_out: Vec<Span>,
+    pub inactive: Vec<Span>,
 }
 
 /// Preprocesses the source that `includes` loads for `main`.
@@ -111,7 +111,7 @@ pub fn preprocess(
         leaving: false,
         switched: LintOverrides::default(),
         pragmas: Pragmas::default(),
-        left_out: Vec::new(),
+        inactive: Vec::new(),
         reported: FxHashSet::default(),
         lexical: FxHashSet::default(),
         guessed: FxHashSet::default(),
@@ -128,7 +128,7 @@ pub fn preprocess(
         lines: preprocessor.lines,
         macros,
         pragmas: preprocessor.pragmas,
-        left_out: preprocessor.left_out,
+        inactive: preprocessor.inactive,
     }
 }
 
@@ -159,7 +159,7 @@ struct Preprocessor<'a> {
     leaving: bool,
     switched: LintOverrides,
     pragmas: Pragmas,
-    left_out: Vec<Span>,
+    inactive: Vec<Span>,
     reported: FxHashSet<(&'static str, Span, ExpansionId)>,
     /// Errors in lines as written that have been reported, regardless of how often the lines are
     /// used.
@@ -257,7 +257,7 @@ impl Preprocessor<'_> {
                 }
                 _ if !live => {
                     if environment.expansion == ExpansionId::ROOT {
-                        self.left_out.extend(line.span());
+                        self.inactive.extend(line.span());
                     }
                     at += 1;
                 }

@@ -23,7 +23,7 @@ pub fn print_preprocessed(lines: &[LogicalLine], sources: &SourceMap) -> String 
         let Some(first) = line.tokens.first() else {
             continue;
         };
-        let (path, number, _) = sources.presumed(place(first, line.expansion, sources));
+        let (path, number, _) = sources.presumed_location(place(first, line.expansion, sources));
         let path = path.replace(['"', '\n', '\r'], "'");
         if due
             .as_ref()

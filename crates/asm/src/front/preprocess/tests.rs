@@ -680,7 +680,7 @@ fn line_directives_set_the_reported_position() {
         .lines
         .iter()
         .map(|line| {
-            let (path, number, _) = run.sources.presumed(line.tokens[0].span);
+            let (path, number, _) = run.sources.presumed_location(line.tokens[0].span);
             (path.to_owned(), number)
         })
         .collect();

@@ -68,7 +68,7 @@ impl<'s, 'a> Builder<'s, 'a> {
     }
 
     /// Makes a `nop` that takes the place of an invalid instruction.
-    pub fn stand_in(statement: &Instruction, scope: usize) -> Micro {
+    pub fn stub(statement: &Instruction, scope: usize) -> Micro {
         Micro {
             mnemonic: statement.mnemonic.clone(),
             generated: statement.generated,

@@ -178,9 +178,9 @@ fn distance(tokens: &[Token]) -> usize {
     {
         let mut nesting = Nesting::default();
         let whole = first.is("(").then(|| {
-            nesting.meet(first);
+            nesting.process(first);
             let close = |token: &Token| {
-                nesting.meet(token) == Some(NestingEvent::Closed) && nesting.depth == 0
+                nesting.process(token) == Some(NestingEvent::Closed) && nesting.depth == 0
             };
             rest.iter().position(close).map_or(rest.len(), |at| at + 1)
         });

@@ -74,13 +74,13 @@ pub enum ChangeError {
     /// The change's route is not valid.
     Route(RouteError),
     /// A route to be added already exists.
-    There(RoutePrefix),
+    AlreadyExists(RoutePrefix),
     /// A route to be changed or removed does not exist.
-    NotThere(RoutePrefix),
+    NoSuchRoute(RoutePrefix),
     /// The change is earlier than the one before it.
-    Early,
+    OutOfOrder,
     /// The chip has passed the cycle of the change.
-    Over {
+    TooLate {
         /// The cycle of the change.
         at: Cycle,
         /// The cycle of the chip.
@@ -106,10 +106,10 @@ impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Route(error) => error.fmt(f),
-            Self::There(network) => write!(f, "the route {network} already exists"),
-            Self::NotThere(network) => write!(f, "there is no route {network} at that time"),
-            Self::Early => f.write_str("the change comes before the one in front of it"),
-            Self::Over { at, now } => {
+            Self::AlreadyExists(network) => write!(f, "the route {network} already exists"),
+            Self::NoSuchRoute(network) => write!(f, "there is no route {network} at that time"),
+            Self::OutOfOrder => f.write_str("the change comes before the one in front of it"),
+            Self::TooLate { at, now } => {
                 write!(f, "the change is for cycle {at}, and the chip is at {now}")
             }
             Self::Closed => f.write_str("the routing table takes no changes while the chip runs"),

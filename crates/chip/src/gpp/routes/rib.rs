@@ -13,25 +13,25 @@ pub(super) const SECOND_BITS: u8 = 24;
 
 /// The table resources that routes and their changes need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct TableNeeds {
     /// Blocks of the routes before the first change.
-    pub first_blocks: usize,
+    pub initial_blocks: usize,
     /// Largest number of blocks in use at one time.
-    pub most_blocks: usize,
+    pub peak_blocks: usize,
     /// Blocks that would be used if none were reused.
-    pub all_blocks: usize,
+    pub blocks_without_reuse: usize,
     /// Number of different next hops.
     pub next_hops: usize,
 }
 
-impl Needs {
+impl TableNeeds {
     /// The maximum of the needs of two routers, for tables of equal size.
     #[must_use]
     pub fn most(self, other: Self) -> Self {
         Self {
-            first_blocks: self.first_blocks.max(other.first_blocks),
-            most_blocks: self.most_blocks.max(other.most_blocks),
-            all_blocks: self.all_blocks.max(other.all_blocks),
+            initial_blocks: self.initial_blocks.max(other.initial_blocks),
+            peak_blocks: self.peak_blocks.max(other.peak_blocks),
+            blocks_without_reuse: self.blocks_without_reuse.max(other.blocks_without_reuse),
             next_hops: self.next_hops.max(other.next_hops),
         }
     }
@@ -46,19 +46,19 @@ pub fn needs(
     router: &RouterRoutes,
     changes: &[RouteChange],
     room: usize,
-) -> Result<Needs, (usize, ChangeError)> {
+) -> Result<TableNeeds, (usize, ChangeError)> {
     let mut rib = Rib::new(router).map_err(|error| (0, ChangeError::Route(error)))?;
     let first = rib.blocks();
-    let mut needs = Needs {
-        first_blocks: first,
-        most_blocks: first,
-        all_blocks: first,
+    let mut needs = TableNeeds {
+        initial_blocks: first,
+        peak_blocks: first,
+        blocks_without_reuse: first,
         next_hops: 0,
     };
     let mut before = 0;
     for (place, RouteChange { at, change }) in changes.iter().enumerate() {
         if *at < before {
-            return Err((place, ChangeError::Early));
+            return Err((place, ChangeError::OutOfOrder));
         }
         before = *at;
         let takes = rib.takes(change);
@@ -67,8 +67,8 @@ pub fn needs(
         if needed > room {
             return Err((place, ChangeError::Full { needed, room }));
         }
-        needs.most_blocks = needs.most_blocks.max(needed);
-        needs.all_blocks += takes;
+        needs.peak_blocks = needs.peak_blocks.max(needed);
+        needs.blocks_without_reuse += takes;
     }
     needs.next_hops = rib.hops.len();
     Ok(needs)
@@ -173,9 +173,9 @@ impl Rib {
         network.check().map_err(ChangeError::Route)?;
         let there = self.routes.contains_key(&key);
         match change {
-            Change::Add(_) if there => Err(ChangeError::There(network)),
+            Change::Add(_) if there => Err(ChangeError::AlreadyExists(network)),
             Change::Redirect(_) | Change::Remove(_) if !there => {
-                Err(ChangeError::NotThere(network))
+                Err(ChangeError::NoSuchRoute(network))
             }
             Change::Add(route) => {
                 let entered = self.hop(route.next_hop)?;

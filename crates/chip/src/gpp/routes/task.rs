@@ -17,7 +17,7 @@ use super::super::load_error::LoadError;
 use super::super::task::{NextAction, Start, StoredTask, Task};
 use super::changes::{Change, ChangeError, RouteChange, RoutePrefix};
 use super::fib_writer::{FibWriter, Table, TableWrite};
-use super::rib::{Needs, needs};
+use super::rib::{TableNeeds, needs};
 use super::{BLOCK_ENTRIES, NEXT_HOP_LONGWORDS, NextHop, ROOT_ENTRIES};
 use crate::Cycle;
 use crate::kernel::row::Row;
@@ -184,7 +184,10 @@ fn digest(router: &RouterRoutes, setup: &RouteChangesSetup) -> u64 {
 }
 
 /// The needs of the changes, if all of them can be made.
-fn checked(router: &RouterRoutes, own: &RouteChangesSetup) -> Result<Needs, (usize, ChangeError)> {
+fn checked(
+    router: &RouterRoutes,
+    own: &RouteChangesSetup,
+) -> Result<TableNeeds, (usize, ChangeError)> {
     let found = needs(router, &own.changes, own.blocks as usize)?;
     match own.open {
         Some(room) if found.next_hops > room => {
@@ -396,7 +399,7 @@ impl Routes {
         router: &RouterRoutes,
         own: &RouteChangesSetup,
     ) -> Result<Option<Cycle>, LoadError> {
-        let Needs { next_hops, .. } =
+        let TableNeeds { next_hops, .. } =
             checked(router, own).map_err(|(number, error)| refused(number, &error))?;
         let next_hops = own.open.unwrap_or(next_hops);
         let entries = ROOT_ENTRIES as u64 + u64::from(own.blocks) * BLOCK_ENTRIES as u64;

@@ -178,12 +178,12 @@ fn refused_route_changes_leave_the_table_unchanged() {
     };
     assert_eq!(
         append(2_000, remove(0)),
-        Err(ChangeError::NotThere(route(0, 0).network()))
+        Err(ChangeError::NoSuchRoute(route(0, 0).network()))
     );
     assert_eq!(append(2_000, Change::Add(route(0, 0))), Ok(()));
     assert_eq!(
         append(2_000, Change::Add(route(0, 0))),
-        Err(ChangeError::There(route(0, 0).network()))
+        Err(ChangeError::AlreadyExists(route(0, 0).network()))
     );
     assert_eq!(append(3_000, Change::Add(route(1, 2))), Ok(()));
     let full = append(4_000, Change::Add(route(2, 1)));
@@ -193,7 +193,7 @@ fn refused_route_changes_leave_the_table_unchanged() {
     // A change that would remove a route needed by a later one.
     assert_eq!(append(5_000, Change::Redirect(route(1, 1))), Ok(()));
     let needed = append(4_500, remove(1));
-    assert_eq!(needed, Err(ChangeError::NotThere(route(1, 0).network())));
+    assert_eq!(needed, Err(ChangeError::NoSuchRoute(route(1, 0).network())));
     let (_, rows, _) = seen(&mut open);
     assert_eq!(
         (rows[0].get("changes"), rows[0].get("pending")),

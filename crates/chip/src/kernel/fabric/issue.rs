@@ -18,7 +18,7 @@ impl Fabric {
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
         let (unit, address) = (command.op.info().unit, command.address);
         let target = self.buses.target_of(unit, address);
-        if self.sends(now, command, (target, address)) {
+        if self.try_issue(now, command, (target, address)) {
             Issue::Accepted(target)
         } else {
             Issue::Held
@@ -30,7 +30,12 @@ impl Fabric {
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // Most of its callers' bodies.
-    pub fn sends(&mut self, now: Cycle, command: &BusCommand, to: (CommandTarget, u32)) -> bool {
+    pub fn try_issue(
+        &mut self,
+        now: Cycle,
+        command: &BusCommand,
+        to: (CommandTarget, u32),
+    ) -> bool {
         self.issue_fast(now, command, to) || self.issue_queued(now, command, to)
     }
 

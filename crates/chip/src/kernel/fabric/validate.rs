@@ -22,7 +22,7 @@ impl Fabric {
                 == other.buffers.as_ref().map(Buffers::count)
             && self.raisers.len() == other.raisers.len()
             && self.checks.is_whole()
-            && self.buses.is_like(&other.buses)
+            && self.buses.is_compatible_with(&other.buses)
             && self.buses.held_slots().all(|slot| self.has(slot))
             && self.free.iter().all(|slot| self.has(slot))
             && self.flights.all().iter().all(|flight| {

@@ -54,8 +54,8 @@ pub enum TraceEventKind {
     LocalMemory,
     /// [`TraceEvent::Stored`]
     Stored,
-    /// [`TraceEvent::Carried`]
-    Carried,
+    /// [`TraceEvent::BufferMoved`]
+    BufferMoved,
     /// [`TraceEvent::Exception`]
     Exception,
     /// [`TraceEvent::Pushed`]
@@ -66,9 +66,9 @@ pub enum TraceEventKind {
 
 /// A set of [`TraceEventKind`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u32);
+pub struct EventKinds(u32);
 
-impl Kinds {
+impl EventKinds {
     /// No kinds.
     pub const NONE: Self = Self(0);
     /// All kinds.
@@ -87,7 +87,7 @@ impl Kinds {
 
     /// All kinds except these.
     #[must_use]
-    pub const fn all_but(kinds: &[TraceEventKind]) -> Self {
+    pub const fn all_except(kinds: &[TraceEventKind]) -> Self {
         Self(!Self::of(kinds).0)
     }
 

@@ -60,7 +60,7 @@ impl Bench {
             self.fabric.now = time;
             match event {
                 Event::Ready(slot) => {
-                    let behind = BehindProxy {
+                    let behind = ProxyTargets {
                         banks: [&mut self.scratch, &mut self.hash],
                         core: &mut self.gpp,
                     };

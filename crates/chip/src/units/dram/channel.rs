@@ -204,7 +204,7 @@ impl Channel {
 
     /// Whether a saved channel has the timing and the banks of `own`, and commands for no other
     /// banks.
-    pub fn is_like(&self, own: &Self) -> bool {
+    pub fn is_compatible_with(&self, own: &Self) -> bool {
         let banks = own.banks.len();
         let parts = self.banks.iter().flat_map(|bank| bank.fifo.iter());
         self.timing == own.timing
@@ -270,7 +270,7 @@ impl Channel {
     /// Puts a part into the inlet.
     pub(crate) fn accept(&mut self, part: BankRequest, now: Cycle) {
         self.inlet.push_back(part);
-        self.counters.came(now);
+        self.counters.count_arrival(now);
     }
 
     /// Puts a part directly into its bank if [`Self::take`] would move it there, and returns true;
@@ -281,7 +281,7 @@ impl Channel {
             self.accept(part, now);
             return false;
         }
-        self.counters.came(now);
+        self.counters.count_arrival(now);
         true
     }
 
@@ -547,7 +547,7 @@ impl Channel {
         bank.passed_over = 0;
         let free = bank.row.free();
         self.ready = self.ready & !(1 << at) | u64::from(bank.is_ready()) << at;
-        self.counters.went(now);
+        self.counters.count_departure(now);
         self.count_pins(part.write, on_pins);
         Started {
             part,

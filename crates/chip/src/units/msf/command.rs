@@ -328,7 +328,7 @@ impl Msf {
 /// Whether a command that has not taken effect puts a thread with this signal on a freelist, or may
 /// do so because its data is not known. `pulled` is the data that it already has.
 #[must_use]
-pub fn may_list(
+pub fn may_join_freelist(
     command: &BusCommand,
     pulled: Option<u32>,
     (me, context, signal): (u8, u8, u8),
@@ -371,9 +371,9 @@ impl Unit for Msf {
         if op == CommandOp::MsfFastWr {
             fabric.release(Self::FIRST);
             self.counters.started(op, 1, 0);
-            fabric.serves(slot, Self::FIRST, 1, now, now);
+            fabric.record_service(slot, Self::FIRST, 1, now, now);
             fabric.ready_at(slot, now + self.parameters.fast_write_lead);
-            return self.counters.came(now);
+            return self.counters.count_arrival(now);
         }
         let words = words_of(op, count);
         let occupied = u64::from(words) * self.parameters.word;
@@ -389,14 +389,14 @@ impl Unit for Msf {
         match op {
             CommandOp::MsfWrite | CommandOp::MsfWrite64 => {
                 self.write_free = start + occupied;
-                fabric.serves(slot, Self::FIRST, 1, start, self.write_free);
+                fabric.record_service(slot, Self::FIRST, 1, start, self.write_free);
                 self.counters.started(op, words, start - now);
                 self.counters.used(PathDirection::Write, occupied);
                 fabric.pull(slot, words, start + self.parameters.write_lead);
             }
             CommandOp::MsfRead | CommandOp::MsfRead64 => {
                 self.read_free = start + occupied;
-                fabric.serves(slot, Self::FIRST, 0, start, self.read_free);
+                fabric.record_service(slot, Self::FIRST, 0, start, self.read_free);
                 self.counters.started(op, words, start - now);
                 self.counters.used(PathDirection::Read, occupied);
                 fabric.ready_at(slot, start + self.parameters.read_lead);
@@ -408,7 +408,7 @@ impl Unit for Msf {
                 return;
             }
         }
-        self.counters.came(now);
+        self.counters.count_arrival(now);
     }
 
     fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
@@ -418,7 +418,7 @@ impl Unit for Msf {
     }
 
     fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, registers: Self::Sideband<'_>) {
-        self.counters.went(fabric.now);
+        self.counters.count_departure(fabric.now);
         let flight = fabric.flight(slot);
         let command = &flight.command;
         if command.op == CommandOp::MsfFastWr {

@@ -61,7 +61,7 @@ impl Link {
 
     /// Books the bus for a burst of `bytes` as soon as it is free. Returns the cycle at which the
     /// burst ends.
-    pub fn book(&mut self, bytes: u64, now: Cycle) -> Cycle {
+    pub fn reserve_bus(&mut self, bytes: u64, now: Cycle) -> Cycle {
         let transfers = bytes.div_ceil(self.transfer_bytes) + self.overhead;
         let start = self.clock.edge(now).max(self.free);
         self.free = start + transfers;
@@ -82,8 +82,8 @@ mod tests {
     fn spi3_transfer_time_includes_the_overhead() {
         let mut link = Link::new(MediaBus::Spi3, 600 * MHZ, 104 * MHZ, 4, 2);
         // Eighteen clocks of 104 MHz are 103.8 cycles of 600 MHz.
-        assert_eq!(link.book(64, 0), 104);
-        assert_eq!(link.book(64, 0), 208);
+        assert_eq!(link.reserve_bus(64, 0), 104);
+        assert_eq!(link.reserve_bus(64, 0), 208);
         assert_eq!(link.busy, 208);
     }
 
@@ -91,11 +91,11 @@ mod tests {
     fn spi4_transfer_time_counts_control_word_and_both_clock_edges() {
         let mut link = Link::new(MediaBus::Spi4, 1400 * MHZ, 500 * MHZ, 4, 0);
         // 33 transfers of a nanosecond: 46.2 cycles of 1.4 GHz.
-        assert_eq!(link.book(64, 0), 47);
+        assert_eq!(link.reserve_bus(64, 0), 47);
         // Ten of them are not rounded up individually.
-        let last = (0..9).map(|_| link.book(64, 0)).last();
+        let last = (0..9).map(|_| link.reserve_bus(64, 0)).last();
         assert_eq!(last, Some(462));
         // An odd byte takes a whole transfer.
-        assert_eq!(link.book(61, 1400), 1400 + 45);
+        assert_eq!(link.reserve_bus(61, 1400), 1400 + 45);
     }
 }

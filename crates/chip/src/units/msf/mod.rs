@@ -31,7 +31,7 @@ use crate::kernel::port_io::{PacketTag, PortIo};
 use crate::kernel::unit_counters::UnitCounters;
 use calendar::Calendar;
 use code::MediaEventCode;
-pub use command::may_list;
+pub use command::may_join_freelist;
 use npsim_profile::{MediaBus, Profile};
 pub(crate) use parameters::MediaParameters;
 use port::Port;
@@ -157,7 +157,7 @@ impl Msf {
     /// The cycle before which no frame's first bit has left or can leave, except for frames that
     /// [were reported](PortIo::departed), provided that nothing remains to happen before `now`.
     #[must_use]
-    pub fn departures_known(&self, now: Cycle) -> Cycle {
+    pub fn departures_known_until(&self, now: Cycle) -> Cycle {
         let leaving = self.ports.iter().filter_map(Port::leaving_since);
         leaving.fold(now, Cycle::min)
     }
@@ -189,7 +189,7 @@ impl Msf {
 
     /// Whether all frames of the lines have arrived.
     #[must_use]
-    pub const fn all_offered(&self) -> bool {
+    pub const fn all_arrived(&self) -> bool {
         self.receive.exhausted()
     }
 

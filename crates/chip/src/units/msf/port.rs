@@ -13,9 +13,9 @@ pub(crate) const PREAMBLE: u64 = 8;
 /// Frame check sequence, in bytes.
 pub(crate) const CHECK_SEQUENCE: u64 = 4;
 /// Smallest gap between frames, in bytes.
-pub const GAP: u64 = 12;
+pub const MIN_GAP: u64 = 12;
 /// Shortest frame without its check sequence, in bytes; the MAC pads to it.
-pub const SHORTEST: usize = 60;
+pub const MIN_FRAME: usize = 60;
 
 /// A frame in the receive FIFO or still on the line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -296,10 +296,10 @@ impl Port {
             tag: PacketTag::default(),
         };
         let mut frame = std::mem::replace(&mut self.partial, empty);
-        let short = SHORTEST.saturating_sub(frame.bytes.len());
+        let short = MIN_FRAME.saturating_sub(frame.bytes.len());
         self.reserve(short as u64, now);
         if short != 0 {
-            frame.bytes.resize(SHORTEST, 0);
+            frame.bytes.resize(MIN_FRAME, 0);
         }
         if self.leaving.is_some() || !self.queue.is_empty() {
             self.queue.push_back(frame);
@@ -323,7 +323,7 @@ impl Port {
         let start = self.line_free.max(u128::from(now) * u128::from(scale));
         let bytes = PREAMBLE + frame.bytes.len() as u64 + CHECK_SEQUENCE;
         let end = start + u128::from(bytes * 8) * u128::from(per_bit);
-        self.line_free = end + u128::from(GAP * 8) * u128::from(per_bit);
+        self.line_free = end + u128::from(MIN_GAP * 8) * u128::from(per_bit);
         self.leaving = Some(Leaving { frame, start, end });
         self.cycle(end)
     }

@@ -9,7 +9,7 @@ use npsim_isa::CommandOp;
 use super::code::MediaEventCode;
 use super::link::Link;
 use super::parameters::MediaParameters;
-use super::port::{Port, SHORTEST};
+use super::port::{MIN_FRAME, Port};
 use super::rbuf::Rbuf;
 use crate::Cycle;
 use crate::kernel::event::Event;
@@ -160,8 +160,8 @@ impl Receive {
                 self.exhausted = false;
                 arrival.start = arrival.start.max(fabric.now);
                 arrival.end = arrival.end.max(arrival.start);
-                if arrival.bytes.len() < SHORTEST {
-                    arrival.bytes.resize(SHORTEST, 0);
+                if arrival.bytes.len() < MIN_FRAME {
+                    arrival.bytes.resize(MIN_FRAME, 0);
                 }
                 fabric
                     .events
@@ -288,7 +288,7 @@ impl Receive {
         };
         let end = self
             .link
-            .book(frame.chunk(self.rbuf.element_bytes()) as u64, fabric.now);
+            .reserve_bus(frame.chunk(self.rbuf.element_bytes()) as u64, fabric.now);
         let from = self.link.begun;
         fabric.trace.record(from, || TraceEvent::Bus {
             bus: Bus::Receive,
@@ -395,7 +395,7 @@ impl Receive {
             fabric.trace.record(fabric.now, || TraceEvent::Rbuf {
                 element,
                 frame,
-                step: RbufStep::Handed {
+                step: RbufStep::HandedOver {
                     me: waiter.me,
                     context: waiter.context,
                 },

@@ -148,7 +148,7 @@ impl Transmit {
                     None => return,
                 }
             }
-            let end = self.link.book(bytes, fabric.now);
+            let end = self.link.reserve_bus(bytes, fabric.now);
             let from = self.link.begun;
             fabric.trace.record(from, || TraceEvent::Bus {
                 bus: Bus::Transmit,
@@ -303,7 +303,7 @@ fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dy
     }
     // The run has to return by the latest cycle of the lines, as a reply to the frame may arrive
     // then.
-    fabric.horizon = fabric.horizon.min(lines.latest());
+    fabric.horizon = fabric.horizon.min(lines.answer_deadline());
 }
 
 /// Reports a lost frame to the lines and to observers.

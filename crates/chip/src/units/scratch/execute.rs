@@ -170,7 +170,7 @@ impl Scratch {
     #[inline(never)]
     fn trace_execution(&self, slot: CommandId, fabric: &mut Fabric) {
         use CommandOp as Op;
-        fabric.serves(slot, Self::FIRST, 0, fabric.now, self.free_at);
+        fabric.record_service(slot, Self::FIRST, 0, fabric.now, self.free_at);
         if !fabric.trace.wants(TraceEventKind::Written) {
             return;
         }

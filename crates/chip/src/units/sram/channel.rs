@@ -103,7 +103,7 @@ impl Channel {
 
     /// Whether a saved channel has as many Q-array entries as `own`, refers to no others in its
     /// waiting commands, and has FIFOs of the same depth whose contents match their counts.
-    pub fn is_like(&self, own: &Self) -> bool {
+    pub fn is_compatible_with(&self, own: &Self) -> bool {
         let count = own.entries.len();
         let waited_for = self.waiting.iter().filter_map(|it| it.concern.entry());
         self.entries.len() == count
@@ -317,7 +317,7 @@ impl Channel {
             return;
         };
         self.in_fifo[waiting.fifo()] -= 1;
-        self.counters.went(fabric.now);
+        self.counters.count_departure(fabric.now);
         self.take(fabric, leads);
         let waited = fabric.now - fabric.flight(waiting.slot).unit_scratch;
         self.start(waiting, waited, fabric, leads);

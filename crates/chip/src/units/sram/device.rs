@@ -210,7 +210,7 @@ pub trait Device: StoredDevice + Any + Debug + Send + Sync {
 
     /// Whether a state of the device that was read from a file agrees with this one in everything
     /// that does not change.
-    fn is_like(&self, saved: &Self) -> bool
+    fn is_compatible_with(&self, saved: &Self) -> bool
     where
         Self: Sized,
     {
@@ -248,7 +248,7 @@ impl<T: Device + Clone + Serialize + DeserializeOwned> StoredDevice for T {
 
     fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         let saved: T = postcard::from_bytes(state)?;
-        if !self.is_like(&saved) {
+        if !self.is_compatible_with(&saved) {
             return Err(StateError::OtherChip("devices beside SRAM"));
         }
         *self = saved;

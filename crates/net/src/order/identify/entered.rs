@@ -9,7 +9,7 @@ use crate::ethernet::MIN_FRAME_BYTES;
 
 /// Collects the frames that entered, to make [`EnteredFrames`] from them.
 #[derive(Clone, Debug, Default)]
-pub struct Entering {
+pub struct EnteredFramesBuilder {
     flows: Vec<(FlowId, u64)>,
     numbers: BTreeMap<Tuple, u32>,
     frames: Vec<EnteredFrame>,
@@ -24,7 +24,7 @@ struct EnteredFrame {
     sequence: u64,
 }
 
-impl Entering {
+impl EnteredFramesBuilder {
     /// Adds the next frame that entered.
     pub fn add(&mut self, frame: &[u8]) {
         let tuple = Tuple::of(frame);

@@ -70,7 +70,7 @@ impl TcpSegments {
         if known.is_none_or(|known| known.is_followed_by(&span)) {
             let ends = match known.map_or(1, |known| known.nth() + 1) {
                 1 => FlowKey::Tuple(tuple),
-                nth => FlowKey::Again(tuple, nth),
+                nth => FlowKey::Reconnection(tuple, nth),
             };
             let number = self.count;
             let connection = Connection::new(FlowId { number, ends }, &span);
@@ -97,7 +97,7 @@ impl Connection {
     /// Returns the number of this connection between its endpoints, from 1.
     const fn nth(&self) -> u32 {
         match self.flow.ends {
-            FlowKey::Again(_, nth) => nth,
+            FlowKey::Reconnection(_, nth) => nth,
             _ => 1,
         }
     }

@@ -47,7 +47,7 @@ fn segment_of(number: u32, payload: &[u8], syn: bool) -> Vec<u8> {
 #[test]
 fn frames_are_identified_after_a_router() {
     let frames = made(Special::default());
-    let mut entering = Entering::default();
+    let mut entering = EnteredFramesBuilder::default();
     for frame in &frames {
         entering.add(frame);
     }
@@ -60,7 +60,7 @@ fn frames_are_identified_after_a_router() {
             (flow.number as usize, sequence as usize),
             (place % 4, place / 4)
         );
-        let (made, stamp) = stamped(&forwarded(frame)).unwrap();
+        let (made, stamp) = stamped_flow(&forwarded(frame)).unwrap();
         assert_eq!((made.number, stamp), (flow.number, sequence));
         assert_eq!(made.to_string(), format!("flow {}", flow.number));
         assert!(flow.to_string().ends_with(":5001 udp"), "{flow}");
@@ -72,12 +72,15 @@ fn frames_are_identified_after_a_router() {
     other[44] ^= 1;
     assert_eq!(entered.next(&other), None, "another payload");
     assert_eq!(entered.next(&[]), None);
-    assert_eq!(Entering::default().finish().next(&frames[0]), None);
+    assert_eq!(
+        EnteredFramesBuilder::default().finish().next(&frames[0]),
+        None
+    );
 }
 
 #[test]
 fn equal_frames_are_matched_in_order_of_entry() {
-    let mut entering = Entering::default();
+    let mut entering = EnteredFramesBuilder::default();
     let (same, other) = (segment(5, b"same"), segment(9, b"other"));
     for frame in [&same, &other, &same] {
         entering.add(frame);
@@ -97,7 +100,7 @@ fn frames_without_ip_are_identified_when_padded_or_readdressed() {
         ..Special::default()
     });
     let short = [&[1u8; 12][..], &[0x88, 0xb5, 7]].concat();
-    let mut entering = Entering::default();
+    let mut entering = EnteredFramesBuilder::default();
     entering.add(&arp[0]);
     entering.add(&short);
     let mut entered = entering.finish();
@@ -110,7 +113,7 @@ fn frames_without_ip_are_identified_when_padded_or_readdressed() {
         "01:01:01:01:01:01 > 01:01:01:01:01:01 0x88b5"
     );
     assert!(entered.next(&arp[0]).is_some());
-    assert_eq!(stamped(&arp[0]), None);
+    assert_eq!(stamped_flow(&arp[0]), None);
 }
 
 #[test]

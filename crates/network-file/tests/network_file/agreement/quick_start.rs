@@ -83,8 +83,8 @@ fn chip_and_model_answer_requests_equally() {
     let (threshold, first) = known(network.chip(0).expect("a chip"));
     let mut changes = vec![(0, first.clone())];
     let mut samples = vec![(0, first)];
-    while network.outside().now() < file.until {
-        let next = network.outside().now() + LOOK;
+    while network.packet_simulation().now() < file.until {
+        let next = network.packet_simulation().now() + LOOK;
         network
             .run_to(next, &mut watch, &never_interrupt)
             .expect("no fault");

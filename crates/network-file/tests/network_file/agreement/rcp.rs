@@ -35,7 +35,7 @@ fn forwarded_frame(frame: &Frame, rate: u32) -> Frame {
     if let Content::Packet(packet) = &mut passed.content {
         packet.ttl -= 1;
         if let PacketBody::Rcp { header, .. } = &mut packet.body
-            && header.takes_rate()
+            && header.accepts_rate()
         {
             header.rate = stamp(header.rate, rate);
         }
@@ -59,8 +59,8 @@ fn chip_and_model_stamp_equal_rates() {
     };
     // The law before the first update, then after each.
     let mut updates = vec![(0, state(network.chip(0).expect("a chip")))];
-    while network.outside().now() < file.until {
-        let next = network.outside().now() + LOOK;
+    while network.packet_simulation().now() < file.until {
+        let next = network.packet_simulation().now() + LOOK;
         network
             .run_to(next, &mut watch, &never_interrupt)
             .expect("no fault");

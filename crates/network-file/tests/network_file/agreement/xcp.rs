@@ -76,8 +76,8 @@ fn run() -> Run {
     let mut before = state(&network);
     let control = before.control;
     let mut ended = Vec::new();
-    while network.outside().now() < file.until {
-        let next = network.outside().now() + LOOK;
+    while network.packet_simulation().now() < file.until {
+        let next = network.packet_simulation().now() + LOOK;
         network
             .run_to(next, &mut watch, &never_interrupt)
             .expect("no fault");
@@ -171,7 +171,7 @@ fn chip_and_model_write_equal_headers() {
             let mut pools = ended[number].done.pools;
             let of = |at: usize| {
                 let (_, frame) = &came[at];
-                let header = header(frame).filter(|header| header.takes_feedback());
+                let header = header(frame).filter(|header| header.accepts_feedback());
                 header.is_none_or(|header| {
                     let given = pools.depart(header.x, frame.bytes as u16, header.delta_throughput);
                     Some(given.delta) == self::header(&left[at].1).map(|it| it.delta_throughput)

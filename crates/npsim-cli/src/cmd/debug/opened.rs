@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use npsim::files::shown_source;
+use npsim::files::readable_source;
 use npsim::problem::Problem;
 use npsim::simulation::Simulation;
 use npsim::traffic::TrafficSource;
@@ -72,7 +72,7 @@ impl Disk {
 
     /// The text of a file, if it is a source that can be read.
     pub fn source(&self, file: &str) -> Option<String> {
-        let read = || shown_source(Path::new(file), &self.target);
+        let read = || readable_source(Path::new(file), &self.target);
         let mut known = self.known.borrow_mut();
         known.entry(file.to_owned()).or_insert_with(read).clone()
     }

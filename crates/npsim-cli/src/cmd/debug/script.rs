@@ -96,7 +96,7 @@ pub fn file(
     sources: Sources<'_>,
     path: &Path,
 ) -> anyhow::Result<ScriptEnd> {
-    npsim_net::inputs::reading(path);
+    npsim_net::inputs::note_read(path);
     let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
     let name = path.display().to_string();
     // The whole script is checked before any of it is executed.
@@ -115,7 +115,7 @@ pub fn standard_input(
     sources: Sources<'_>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<ScriptEnd> {
-    inputs::reading_standard_input();
+    inputs::note_standard_input();
     let mut lines = io::stdin().lock().lines();
     let lines = iter::from_fn(|| interrupt.wait(|| lines.next()));
     script(debugger, sources, lines, "standard input")
@@ -128,7 +128,7 @@ pub fn console(
     sources: Sources<'_>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
-    inputs::reading_standard_input();
+    inputs::note_standard_input();
     let asks = io::stdin().is_terminal();
     let mut last = String::new();
     greet(debugger, sources)?;

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
-use npsim_net::egress::{CaptureForm, CapturePort, Position, TraceSink};
-use npsim_network::ethernet::{Mac, wrapped};
+use npsim_net::egress::{CaptureFormat, CapturePort, Position, TraceSink};
+use npsim_network::ethernet::{Mac, with_ethernet_header};
 use npsim_network::topology::{Link, Topology};
 use npsim_network::{DropReason, Frame, Tap};
 use npsim_network_file::checkpoint::Outputs;
@@ -13,7 +13,7 @@ use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
 use super::arguments::LinkCapture;
-use crate::cmd::keeping::{Keeping, incomplete_checkpoint};
+use crate::cmd::continued_outputs::{OutputContinuation, incomplete_checkpoint};
 
 /// Made-up Ethernet addresses of the ends of a link: locally administered.
 const END_MACS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
@@ -23,7 +23,7 @@ const NANOSECOND: Time = 1_000;
 /// A capture file and the links that it covers, with one interface for each end of a link.
 struct LinkFile {
     path: PathBuf,
-    form: CaptureForm,
+    form: CaptureFormat,
     links: Vec<usize>,
     sink: TraceSink,
 }
@@ -42,7 +42,7 @@ impl Captures {
     pub fn open(
         file: &NetworkFile,
         wanted: &[LinkCapture],
-        keeping: Keeping<'_, Outputs>,
+        keeping: OutputContinuation<'_, Outputs>,
     ) -> Result<Self, Problem> {
         let mut asked: Vec<(&Path, Vec<usize>)> = Vec::new();
         for capture in wanted {
@@ -54,8 +54,8 @@ impl Captures {
             }
         }
         let open = |(number, (path, links)): (usize, (&Path, Vec<usize>))| {
-            let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
-            if form == CaptureForm::Pcap && links.len() > 1 {
+            let form = CaptureFormat::of_name(path).unwrap_or(CaptureFormat::Pcap);
+            if form == CaptureFormat::Pcap && links.len() > 1 {
                 let message = format!(
                     "a classic pcap cannot distinguish links, and `{}` would have {}",
                     path.display(),
@@ -67,9 +67,11 @@ impl Captures {
                 .flat_map(|&link| interfaces(file, &file.topology.links[link]))
                 .collect();
             let sink = match keeping {
-                Keeping::Not => TraceSink::create(path, form, &interfaces),
-                Keeping::Begun => TraceSink::create_kept(path, form, &interfaces),
-                Keeping::At(before) => match before.captures.get(number) {
+                OutputContinuation::NotKept => TraceSink::create(path, form, &interfaces),
+                OutputContinuation::FromStart => {
+                    TraceSink::create_resumable(path, form, &interfaces)
+                }
+                OutputContinuation::From(before) => match before.captures.get(number) {
                     Some(at) => TraceSink::resume(path, form, &interfaces, at),
                     None => return Err(incomplete_checkpoint("captures")),
                 },
@@ -131,15 +133,16 @@ impl Captures {
                 FrameFate::Sent => None,
                 FrameFate::Lost => Some("lost on the line"),
                 // A classic pcap has no comments, so it contains only frames that were sent.
-                FrameFate::Dropped(_) if file.form == CaptureForm::Pcap => continue,
+                FrameFate::Dropped(_) if file.form == CaptureFormat::Pcap => continue,
                 FrameFate::Dropped(reason) => Some(dropped(reason)),
             };
-            let written = wrapped(frame, &self.topology, END_MACS[1 - side], END_MACS[side])
-                .map_err(io::Error::other)
-                .and_then(|bytes| {
-                    let interface = (2 * place + side) as u32;
-                    file.sink.write_commented(interface, time, &bytes, comment)
-                });
+            let written =
+                with_ethernet_header(frame, &self.topology, END_MACS[1 - side], END_MACS[side])
+                    .map_err(io::Error::other)
+                    .and_then(|bytes| {
+                        let interface = (2 * place + side) as u32;
+                        file.sink.write_commented(interface, time, &bytes, comment)
+                    });
             if let Err(error) = written {
                 self.failed = Some(Problem::io("write", &file.path, &error));
             }

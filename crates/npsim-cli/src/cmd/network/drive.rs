@@ -8,7 +8,7 @@ use std::time::Instant;
 use npsim::checkpoint::RunOrigin;
 use npsim::problem::Problem;
 use npsim_network::{Network, Stopped};
-use npsim_network_file::checkpoint::{self, Checkpoint, Standing};
+use npsim_network_file::checkpoint::{self, Checkpoint, NetworkProgress};
 use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
@@ -23,7 +23,7 @@ pub struct Driver<'a> {
     pub network: Network,
     pub recorded: Option<Recorded>,
     pub outputs: Outputs,
-    pub standing: Standing,
+    pub run_progress: NetworkProgress,
     pub saver: Option<Saver>,
 }
 
@@ -42,18 +42,18 @@ impl Driver<'_> {
                 ControlFlow::Continue(())
             }
         };
-        if self.standing.now == 0 && self.outputs.last_sample().is_none() {
+        if self.run_progress.now == 0 && self.outputs.last_sample().is_none() {
             self.sample()?;
         }
         if let Some(saver) = &mut self.saver {
-            let take = take(&mut self.network, &self.standing, &mut self.outputs);
-            saver.save(self.standing.now, take)?;
+            let take = take(&mut self.network, &self.run_progress, &mut self.outputs);
+            saver.save(self.run_progress.now, take)?;
         }
         let mut stopped = None;
-        while self.standing.now < self.file.until {
+        while self.run_progress.now < self.file.until {
             let next = self.next();
             if let Some(recorded) = &mut self.recorded {
-                recorded.enter_until(next, &mut self.network)?;
+                recorded.admit_until(next, &mut self.network)?;
             }
             let taps = &mut self.outputs.taps;
             let ran = self.network.run_to(next, taps, &ask);
@@ -66,7 +66,10 @@ impl Driver<'_> {
                 break;
             }
             taps.sample(&self.network)?;
-            if self.standing.come_to(next, self.file, &mut self.network) {
+            if self
+                .run_progress
+                .finish_step(next, self.file, &mut self.network)
+            {
                 self.sample()?;
             }
             progress.at(next);
@@ -86,7 +89,7 @@ impl Driver<'_> {
         let taps = &mut self.outputs.taps;
         match stopped {
             None => stopped = self.network.end(taps, &ask).err(),
-            Some(_) => self.network.tell_rest(taps),
+            Some(_) => self.network.flush_tap(taps),
         }
         taps.captures.check()?;
         progress.finish();
@@ -96,7 +99,7 @@ impl Driver<'_> {
     /// The time of the next event that the driver has to handle.
     fn next(&self) -> Time {
         let is_sampled = self.outputs.are_sampled();
-        let mut next = self.standing.next(self.file, &self.network, is_sampled);
+        let mut next = self.run_progress.next(self.file, &self.network, is_sampled);
         if let Some(saver) = &self.saver {
             next = next.min(saver.next());
         }
@@ -112,8 +115,8 @@ impl Driver<'_> {
 
     fn save(&mut self) {
         if let Some(saver) = &mut self.saver {
-            let take = take(&mut self.network, &self.standing, &mut self.outputs);
-            saver.try_save(self.standing.now, take);
+            let take = take(&mut self.network, &self.run_progress, &mut self.outputs);
+            saver.try_save(self.run_progress.now, take);
         }
     }
 }
@@ -121,15 +124,15 @@ impl Driver<'_> {
 /// Makes a checkpoint of the run in its current state.
 fn take(
     network: &mut Network,
-    standing: &Standing,
+    run_progress: &NetworkProgress,
     outputs: &mut Outputs,
 ) -> impl FnOnce(&RunOrigin, u64) -> Result<Checkpoint, Problem> {
     move |origin, host| {
         let positions = outputs.positions()?;
-        let standing = Standing {
+        let run_progress = NetworkProgress {
             sampled: outputs.last_sample().cloned(),
-            ..standing.clone()
+            ..run_progress.clone()
         };
-        checkpoint::take(origin, network, &standing, positions, host)
+        checkpoint::take(origin, network, &run_progress, positions, host)
     }
 }

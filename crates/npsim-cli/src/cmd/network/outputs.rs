@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
-use npsim::whole_file::{WholeFile, write_whole};
-use npsim_net::egress::KeptFile;
+use npsim::whole_file::{AtomicFile, write_atomically};
+use npsim_net::egress::ResumableFile;
 use npsim_network::Network;
 use npsim_network::chips::System;
 use npsim_network::counters::NetworkCounters;
@@ -17,15 +17,15 @@ use npsim_report::network_page::{self, Tracks};
 use super::arguments::Arguments;
 use super::captures::Captures;
 use super::taps::{Taps, Timeline};
+use crate::cmd::continued_outputs::{OutputContinuation, incomplete_checkpoint};
 use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::file_forms::{CAPTURE, CSV, JSON};
-use crate::cmd::keeping::{Keeping, incomplete_checkpoint};
 use crate::cmd::page_file;
 
 /// The file of samples over time.
 enum SeriesFile {
-    Whole(Series<WholeFile>),
-    Kept(Series<KeptFile>),
+    Whole(Series<AtomicFile>),
+    Kept(Series<ResumableFile>),
 }
 
 /// All outputs of a run except its summary.
@@ -97,7 +97,7 @@ impl Outputs {
         checkpoint: Option<&Checkpoint>,
         sampled: Option<NetworkCounters>,
     ) -> Result<Self, Problem> {
-        let keeping = Keeping::of(checkpoint, arguments.saving.checkpoint.as_deref())?;
+        let keeping = OutputContinuation::of(checkpoint, arguments.saving.checkpoint.as_deref())?;
         let series = { arguments.series.as_ref() }
             .map(|path| Ok((path.clone(), SeriesFile::open(path, keeping)?)))
             .transpose()?;
@@ -135,7 +135,7 @@ impl Outputs {
             sampler,
             ..
         } = self;
-        let sampled = sampler.sample(network.outside(), &mut |sample| {
+        let sampled = sampler.sample(network.packet_simulation(), &mut |sample| {
             if let Some((_, tracks)) = report {
                 tracks.add(sample);
             }
@@ -182,7 +182,7 @@ impl Outputs {
         }
         if let Some(path) = self.stats {
             let json = serde_json::to_string_pretty(results)? + "\n";
-            write_whole(&path, json.as_bytes())
+            write_atomically(&path, json.as_bytes())
                 .map_err(|error| Problem::io("write", &path, &error))?;
         }
         Ok(())
@@ -190,18 +190,18 @@ impl Outputs {
 }
 
 impl SeriesFile {
-    fn open(path: &Path, keeping: Keeping<'_, Positions>) -> Result<Self, Problem> {
+    fn open(path: &Path, keeping: OutputContinuation<'_, Positions>) -> Result<Self, Problem> {
         let opened = match keeping {
-            Keeping::Not => {
-                WholeFile::create(path).and_then(|file| Series::new(file).map(Self::Whole))
+            OutputContinuation::NotKept => {
+                AtomicFile::create(path).and_then(|file| Series::new(file).map(Self::Whole))
             }
-            Keeping::Begun => {
-                KeptFile::create(path).and_then(|file| Series::new(file).map(Self::Kept))
+            OutputContinuation::FromStart => {
+                ResumableFile::create(path).and_then(|file| Series::new(file).map(Self::Kept))
             }
-            Keeping::At(Positions {
+            OutputContinuation::From(Positions {
                 series: Some(at), ..
-            }) => KeptFile::resume(path, at).map(|file| Self::Kept(Series::resumed(file))),
-            Keeping::At(_) => return Err(incomplete_checkpoint("samples")),
+            }) => ResumableFile::resume(path, at).map(|file| Self::Kept(Series::resumed(file))),
+            OutputContinuation::From(_) => return Err(incomplete_checkpoint("samples")),
         };
         opened.map_err(|error| Problem::io("write", path, &error))
     }

@@ -8,7 +8,7 @@ use npsim::recorded::differences;
 use npsim_live::open_ends::{DepartureCapture, OpenEnds, RecordedArrivals};
 use npsim_live::open_network::route_command;
 use npsim_net::capture::CaptureError;
-use npsim_net::egress::{CaptureForm, TraceSink};
+use npsim_net::egress::{CaptureFormat, TraceSink};
 use npsim_net::pace::{Pace, PortAssignment, Replay};
 use npsim_net::recording::{RecordingHead, RecordingSurvey, survey};
 use npsim_network::Network;
@@ -46,7 +46,7 @@ impl<'a> Recording<'a> {
         };
         let survey = survey(path).map_err(|error| unreadable(&error))?;
         let head = &survey.head;
-        if !head.is_of_network() {
+        if !head.is_network() {
             let message = "the recording is of one chip, and the target is a network";
             return Err(Problem::new(message).help(format!(
                 "`npsim run {} --trace {} --pace recorded` repeats it",
@@ -132,10 +132,10 @@ impl<'a> Recording<'a> {
         let assignment = PortAssignment::ByInterface;
         let replay = Replay::open(self.path, &ends.lines(), assignment, Pace::Recorded);
         let replay = replay.map_err(|error| Problem::new(error.to_string()).help(remedy(head)))?;
-        if self.survey.cut_bytes > 0 {
+        if self.survey.incomplete_bytes > 0 {
             output::line(&format!(
                 "note: the recording ends inside a block, as after its run was killed; {} bytes were ignored",
-                self.survey.cut_bytes
+                self.survey.incomplete_bytes
             ));
         }
         file.from = 0;
@@ -167,7 +167,7 @@ pub fn departures(
     ends: &OpenEnds,
     start_seconds: u64,
 ) -> Result<DepartureCapture, Problem> {
-    let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
+    let form = CaptureFormat::of_name(path).unwrap_or(CaptureFormat::Pcap);
     let sink = TraceSink::create(path, form, ends.ports());
     let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
     Ok(DepartureCapture::new(sink, start_seconds))
@@ -182,8 +182,8 @@ impl Recorded {
     }
 
     /// Admits all frames up to `until`, the time to which the network runs next.
-    pub fn enter_until(&mut self, until: Time, network: &mut Network) -> Result<(), Problem> {
-        let entered = self.arrivals.enter_until(until, &self.ends, network);
+    pub fn admit_until(&mut self, until: Time, network: &mut Network) -> Result<(), Problem> {
+        let entered = self.arrivals.admit_until(until, &self.ends, network);
         entered.map_err(|error| unreadable(&error))
     }
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, TimeWindow};
+use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderState, TimeWindow};
 use npsim::problem::Problem;
-use npsim::whole_file::WholeFile;
-use npsim_network::{DropReason, FlowState, Frame, Network, SenderSeen, Tap};
+use npsim::whole_file::AtomicFile;
+use npsim_network::{DropReason, FlowState, Frame, Network, SenderSnapshot, Tap};
 use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::{SECOND, Time};
 
@@ -31,7 +31,7 @@ impl Timeline {
         file: &NetworkFile,
         network: &mut Network,
     ) -> Result<Self, Problem> {
-        let out = WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
+        let out = AtomicFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
         let topology = &file.topology;
         let flows: Vec<_> = topology
             .flows
@@ -63,11 +63,11 @@ impl Timeline {
 
     /// Samples the network at its current time.
     fn sample(&mut self, network: &Network) -> Result<(), Problem> {
-        let outside = network.outside();
+        let packet_simulation = network.packet_simulation();
         for &line in &self.queues {
-            let (bytes, _) = outside.queue(line);
+            let (bytes, _) = packet_simulation.queue(line);
             let name = &self.lines[line];
-            self.out.queue(outside.now(), line, name, bytes);
+            self.out.queue(packet_simulation.now(), line, name, bytes);
         }
         let gathered = self.out.gather();
         gathered.map_err(|error| Problem::io("write", &self.path, &error))
@@ -75,15 +75,15 @@ impl Timeline {
 
     fn finish(self, network: &Network) -> Result<(), Problem> {
         let ends: Vec<_> = network.systems().map(|(.., chip)| chip.now()).collect();
-        let finished = self.out.finish(network.outside().now(), &ends);
+        let finished = self.out.finish(network.packet_simulation().now(), &ends);
         finished.map_err(|error| Problem::io("write", &self.path, &error))
     }
 
-    fn gone(&mut self, now: Time, line: usize, frame: &Frame, why: &str) {
+    fn packet_lost(&mut self, now: Time, line: usize, frame: &Frame, why: &str) {
         let name = &self.lines[line];
         // A flow's lane does not show messages.
-        if let Some(flow) = frame.flow.filter(|_| frame.is_of_flow()) {
-            self.out.gone(now, flow as usize, name, why);
+        if let Some(flow) = frame.flow.filter(|_| frame.is_flow_packet()) {
+            self.out.packet_lost(now, flow as usize, name, why);
         }
     }
 }
@@ -118,10 +118,10 @@ impl Tap for Taps {
         self.timeline.is_some()
     }
 
-    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
+    fn sender(&mut self, now: Time, flow: usize, seen: &SenderSnapshot) {
         if let Some(timeline) = &mut self.timeline {
             let view = &seen.view;
-            let sender = SenderNow {
+            let sender = SenderState {
                 state: view.state.map(FlowState::name),
                 window: view.window,
                 in_flight: view.in_flight,
@@ -141,14 +141,14 @@ impl Tap for Taps {
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
         self.captures.dropped(now, line, frame, reason);
         if let Some(timeline) = &mut self.timeline {
-            timeline.gone(now, line, frame, reason.name());
+            timeline.packet_lost(now, line, frame, reason.name());
         }
     }
 
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
         self.captures.lost(now, line, frame);
         if let Some(timeline) = &mut self.timeline {
-            timeline.gone(now, line, frame, "lost on the line");
+            timeline.packet_lost(now, line, frame, "lost on the line");
         }
     }
 }

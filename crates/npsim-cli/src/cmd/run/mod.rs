@@ -30,8 +30,8 @@ use npsim::xscale::Processor;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
+use super::continued_outputs::OutputContinuation;
 use super::interrupt::interrupt_flag;
-use super::keeping::Keeping;
 use super::saved_command::run_or_resume;
 use super::saver::{Saver, refuse_earlier_end};
 use crate::output;
@@ -81,11 +81,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let source = TrafficSource::open(source::traffic(&arguments.system, load), &project)?;
     outputs::check_times(arguments.out.as_deref(), source.survey())?;
     let hertz = project.capacity.hertz;
-    let open_end = arguments.system.limits().are_open(&source);
+    let open_end = arguments.system.limits().is_unbounded(&source);
     let settings = arguments.system.settings(hertz, &source);
     let until = settings.until;
     let hops = arguments.chain.hops();
-    if hops > 1 && !source.comes() {
+    if hops > 1 && !source.has_traffic() {
         return Err(Problem::new("nothing comes in at the first router")
             .help("give it traffic with `--trace IN.pcap` or `--load 0.5`, or leave `--hops` out")
             .into());
@@ -109,7 +109,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         inputs.extend(source::inputs(&arguments.system, &source)?);
         Ok(inputs)
     })?;
-    let keeping = Keeping::of(checkpoint, saving)?;
+    let keeping = OutputContinuation::of(checkpoint, saving)?;
     if let Some(sink) = outputs::capture(arguments, &project, keeping)? {
         session.capture_to(sink);
     }
@@ -210,7 +210,7 @@ fn run_to_end<P: Watcher + Send>(
     };
     loop {
         let pause = saver.as_ref().map_or(Cycle::MAX, Saver::next);
-        match session.run_as_known_to(pause, observers, each) {
+        match session.run_to_resumable(pause, observers, each) {
             RunStatus::Paused => try_save(&mut saver, session),
             RunStatus::Stalled => {
                 // The last state from which a later `--until` can resume the run.

@@ -9,13 +9,13 @@ use npsim::flow_tap::FlowTap;
 use npsim::links::Tap;
 use npsim::observe::packets::Flows;
 use npsim::observe::profile::{self, Profile};
-use npsim::observe::set::{Followed, Observations, ObserverConfig};
+use npsim::observe::set::{FollowedPacket, Observations, ObserverConfig};
 use npsim::observe::timeline::TimeWindow;
 use npsim::problem::Problem;
-use npsim::profile_text::{self, Shown};
-use npsim::whole_file::write_whole;
+use npsim::profile_text::{self, LineLimit};
+use npsim::whole_file::write_atomically;
 use npsim_chip::Cycle;
-use npsim_net::compression::without_ending;
+use npsim_net::compression::without_extension;
 use npsim_session::text_table::TextTable;
 
 use super::routers::RunRouter;
@@ -33,8 +33,8 @@ pub struct ObserverOptions {
     #[expect(clippy::option_option, reason = "not given, given, given with a file")]
     profile: Option<Option<PathBuf>>,
     /// How many lines --profile prints: a number, or `all` for complete sources with their cycles
-    #[arg(long, value_name = "N", default_value = "10", requires = "profile", value_parser = parser::<Shown>())]
-    profile_lines: Shown,
+    #[arg(long, value_name = "N", default_value = "10", requires = "profile", value_parser = parser::<LineLimit>())]
+    profile_lines: LineLimit,
     /// Write a flame graph of the microengines' cycles: an image for .svg, otherwise folded stacks for flame graph tools; may be repeated
     #[arg(long, value_name = "FILE")]
     flame: Vec<PathBuf>,
@@ -156,13 +156,13 @@ impl ObserverOptions {
 }
 
 /// Prints the stations of a packet, with the cycles since the previous one.
-fn print_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
+fn print_packet(followed: &FollowedPacket, router: RunRouter) -> anyhow::Result<()> {
     let number = followed.number;
-    if followed.stations.is_empty() {
+    if followed.packet_events.is_empty() {
         return Err(Problem::new(format!(
             "{}packet {number} did not arrive: there were {}",
             router.prefix(),
-            followed.came
+            followed.arrival_count
         ))
         .help("packets are counted from 0 in the order in which they arrive")
         .into());
@@ -170,7 +170,7 @@ fn print_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
     let heads = ["cycle", "since", "by", "what"];
     let mut table = TextTable::with_numbers(&heads, 0..2);
     let mut before = None;
-    for station in &followed.stations {
+    for station in &followed.packet_events {
         let since = station.at - before.unwrap_or(station.at);
         before = Some(station.at);
         let by = station.by.map_or_else(String::new, |(me, context)| {
@@ -190,7 +190,7 @@ fn print_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
 }
 
 fn graph(profile: &Profile, what: Flame, path: &Path) -> String {
-    let picture = without_ending(path)
+    let picture = without_extension(path)
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
     if picture {
@@ -201,5 +201,5 @@ fn graph(profile: &Profile, what: Flame, path: &Path) -> String {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Problem> {
-    write_whole(path, text.as_bytes()).map_err(|error| Problem::io("write", path, &error))
+    write_atomically(path, text.as_bytes()).map_err(|error| Problem::io("write", path, &error))
 }

@@ -6,14 +6,14 @@ use npsim::assemble::Program;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::whole_file::is_standard_output;
-use npsim_net::egress::{CaptureForm, CapturePort, Position, TraceSink};
+use npsim_net::egress::{CaptureFormat, CapturePort, Position, TraceSink};
 use npsim_net::pace::Survey;
 
 use super::Arguments;
+use crate::cmd::continued_outputs::{OutputContinuation, incomplete_checkpoint};
 use crate::cmd::dates::{show_date, year};
 use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::file_forms::{CAPTURE, DUMP, JSON, UART};
-use crate::cmd::keeping::{Keeping, incomplete_checkpoint};
 
 /// The outputs for a single chip, which each router writes for itself.
 fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
@@ -96,13 +96,13 @@ pub fn capture_ports(project: &Project) -> Vec<CapturePort> {
 pub fn capture(
     arguments: &Arguments,
     project: &Project,
-    keeping: Keeping<'_, Option<Position>>,
+    keeping: OutputContinuation<'_, Option<Position>>,
 ) -> Result<Option<TraceSink>, Problem> {
     let Some(path) = arguments.out.as_deref() else {
         return Ok(None);
     };
-    let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
-    if arguments.comments && form == CaptureForm::Pcap {
+    let form = CaptureFormat::of_name(path).unwrap_or(CaptureFormat::Pcap);
+    if arguments.comments && form == CaptureFormat::Pcap {
         return Err(Problem::new(format!(
             "a classic pcap has no place for comments, and `{}` would be one",
             path.display()
@@ -111,10 +111,10 @@ pub fn capture(
     }
     let ports = capture_ports(project);
     let sink = match keeping {
-        Keeping::Not => TraceSink::create(path, form, &ports),
-        Keeping::Begun => TraceSink::create_kept(path, form, &ports),
-        Keeping::At(Some(position)) => TraceSink::resume(path, form, &ports, position),
-        Keeping::At(None) => return Err(incomplete_checkpoint("captures")),
+        OutputContinuation::NotKept => TraceSink::create(path, form, &ports),
+        OutputContinuation::FromStart => TraceSink::create_resumable(path, form, &ports),
+        OutputContinuation::From(Some(position)) => TraceSink::resume(path, form, &ports, position),
+        OutputContinuation::From(None) => return Err(incomplete_checkpoint("captures")),
     };
     sink.map(|sink| Some(sink.with_comments(arguments.comments)))
         .map_err(|error| Problem::io("write", path, &error))
@@ -129,7 +129,7 @@ pub fn check_times(out: Option<&Path>, survey: Option<&Survey>) -> Result<(), Pr
     let (Some(path), Some(survey)) = (out, survey) else {
         return Ok(());
     };
-    let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
+    let form = CaptureFormat::of_name(path).unwrap_or(CaptureFormat::Pcap);
     let last_ns = survey.first_timestamp_ns + (survey.plan.end_ps() / 1_000) as i128;
     let latest_ns = form.latest_ns();
     if survey.first_timestamp_ns >= 0 && last_ns <= i128::from(latest_ns) {
@@ -141,13 +141,13 @@ pub fn check_times(out: Option<&Path>, survey: Option<&Survey>) -> Result<(), Pr
         show_date(last_ns),
         path.display(),
         match form {
-            CaptureForm::Pcap => "a classic pcap",
-            CaptureForm::PcapNg => "a pcapng with nanoseconds",
+            CaptureFormat::Pcap => "a classic pcap",
+            CaptureFormat::PcapNg => "a pcapng with nanoseconds",
         },
         year(i128::from(latest_ns)),
     ));
     let fits_other =
-        survey.first_timestamp_ns >= 0 && last_ns <= i128::from(CaptureForm::PcapNg.latest_ns());
+        survey.first_timestamp_ns >= 0 && last_ns <= i128::from(CaptureFormat::PcapNg.latest_ns());
     Err(if fits_other {
         problem.help("let the name end in .pcapng, or set the capture's times right with `editcap -t SECONDS`")
     } else {

@@ -13,12 +13,12 @@ use npsim::observed_run::ObservedRun;
 use npsim::problem::Problem;
 use npsim::registers;
 use npsim::report::{FaultReport, NodeReport, Report};
-use npsim::run_limits::restless;
+use npsim::run_limits::endless_run_problem;
 use npsim::session::{Node, Session};
 use npsim::simulation::Ending;
 use npsim::summary::summary;
 use npsim::traffic::TrafficSource;
-use npsim::whole_file::write_whole;
+use npsim::whole_file::write_atomically;
 use npsim::xscale::Processor;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_net::pace::Pace;
@@ -104,7 +104,7 @@ impl Ended<'_> {
             return Err(capture_changed(reason).into());
         }
         if self.open_end && self.ending == Ending::Reached {
-            return Err(restless().into());
+            return Err(endless_run_problem().into());
         }
         if self.ending == Ending::Interrupted {
             return Ok(ExitCode::from(INTERRUPTED));
@@ -121,7 +121,7 @@ impl Ended<'_> {
         for (router, node) in self.arguments.chain.all().zip(self.session.nodes()) {
             for (range, file) in &self.dumps {
                 let (text, file) = (memory_dump::text(node.chip(), range), router.file(file));
-                write_whole(&file, text.as_bytes())
+                write_atomically(&file, text.as_bytes())
                     .map_err(|error| Problem::io("write", &file, &error))?;
             }
         }
@@ -138,7 +138,8 @@ impl Ended<'_> {
                 continue;
             };
             let (uart, file) = (processor.uart(), router.file(file));
-            write_whole(&file, uart.sent()).map_err(|error| Problem::io("write", &file, &error))?;
+            write_atomically(&file, uart.sent())
+                .map_err(|error| Problem::io("write", &file, &error))?;
             if uart.lost() > 0 {
                 let (kept, lost) = (uart.sent().len(), uart.lost());
                 output::line(&format!(

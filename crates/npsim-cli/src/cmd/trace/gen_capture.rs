@@ -7,7 +7,7 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim::project::{Overrides, Project};
 use npsim::quantity::{grouped, parse_rate, show_rate};
-use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
+use npsim_net::egress::{CaptureFormat, CapturePort, TraceSink};
 use npsim_net::ethernet::line_bytes;
 use npsim_net::load::{Generator, LoadPort};
 use serde::Serialize;
@@ -117,11 +117,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     destinations::claim(&["trace", "gen"], &outputs)?;
     let inputs = { project.iter() }.flat_map(|it| destinations::files_of(it, &[]));
     destinations::check_overwrites(&inputs.collect::<Vec<_>>(), &outputs)?;
-    let form = CaptureForm::of_name(out).unwrap_or(match ports.len() {
-        1 => CaptureForm::Pcap,
-        _ => CaptureForm::PcapNg,
+    let form = CaptureFormat::of_name(out).unwrap_or(match ports.len() {
+        1 => CaptureFormat::Pcap,
+        _ => CaptureFormat::PcapNg,
     });
-    if form == CaptureForm::Pcap && ports.len() > 1 {
+    if form == CaptureFormat::Pcap && ports.len() > 1 {
         return Err(Problem::new(format!(
             "a classic pcap cannot distinguish {} ports",
             ports.len()
@@ -147,8 +147,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         format::json(&CaptureOutput {
             file: out.display().to_string(),
             format: match form {
-                CaptureForm::Pcap => "pcap",
-                CaptureForm::PcapNg => "pcapng",
+                CaptureFormat::Pcap => "pcap",
+                CaptureFormat::PcapNg => "pcapng",
             },
             ports: ports.len(),
             load: load.to_string(),

@@ -159,7 +159,7 @@ fn read_info(path: &Path, link: bool) -> Result<Info, CaptureError> {
         sizes,
         interfaces: interfaces.collect(),
         flows: census.flows(),
-        more_flows: census.has_more_flows(),
+        more_flows: census.flow_limit_reached(),
         out_of_order: notes.reordered,
         clock_steps: notes.clock_steps,
         stepped_back_ns: notes.stepped_back_ns,

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use npsim::problem::Problem;
 use npsim_net::capture::{CaptureError, CaptureReader, LinkTypes};
-use npsim_net::order::identify::{EnteredFrames, Entering, FlowId, TcpSegments, stamped};
+use npsim_net::order::identify::{
+    EnteredFrames, EnteredFramesBuilder, FlowId, TcpSegments, stamped_flow,
+};
 use npsim_net::order::{Sequences, THRESHOLD};
 
 use super::order_report::{FlowReport, IdentifiedBy, OrderReport};
@@ -77,7 +79,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let threshold = arguments.displacement;
     let mut flows = Vec::new();
-    let mut order = departed.left.total_of(threshold, |_| false);
+    let mut order = departed.left.total_where(threshold, |_| false);
     let mut any = false;
     for (flow, of_flow) in departed.left.by_flow(threshold) {
         if !chosen(flow) {
@@ -121,7 +123,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// Reads the frames that entered.
 fn enter(path: &Path, links: LinkTypes) -> Result<EnteredFrames, CaptureError> {
-    let mut entering = Entering::default();
+    let mut entering = EnteredFramesBuilder::default();
     for frame in CaptureReader::open_with(path, links)? {
         entering.add(&frame?.bytes);
     }
@@ -182,7 +184,7 @@ fn identify_frames(
     let mut segments = TcpSegments::default();
     for frame in reader {
         let frame = frame?;
-        if let Some((flow, sequence)) = stamped(&frame.bytes) {
+        if let Some((flow, sequence)) = stamped_flow(&frame.bytes) {
             stamps.note(flow, sequence);
             stamps_known += 1;
         } else if stamps_known == 0

@@ -59,7 +59,7 @@ fn write_text(out: &mut String, report: &OrderReport, width: usize) -> std::fmt:
         grouped(order.packets),
         grouped(order.duplicates)
     )?;
-    if order.is_kept() {
+    if order.is_in_order() {
         writeln!(
             out,
             "in order     each packet left after all those of its flow that entered before it"

@@ -16,7 +16,7 @@ use npsim_chip::kernel::fault_injection::{Lateness, Stall};
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_inspect::stats::Stats;
 use npsim_net::capture::Capture;
-use npsim_net::egress::{CaptureForm, TraceSink};
+use npsim_net::egress::{CaptureFormat, TraceSink};
 use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule};
 use proptest::prelude::*;
 
@@ -130,13 +130,13 @@ struct Run(Session);
 
 impl Run {
     fn begin(system: &System, out: &Path) -> Self {
-        Self(system.session(TraceSink::create_kept(out, CaptureForm::Pcap, &[]).unwrap()))
+        Self(system.session(TraceSink::create_resumable(out, CaptureFormat::Pcap, &[]).unwrap()))
     }
 
     fn resume(system: &System, out: &Path, checkpoint: &Checkpoint) -> Self {
         let sink = TraceSink::resume(
             out,
-            CaptureForm::Pcap,
+            CaptureFormat::Pcap,
             &[],
             checkpoint.outputs().as_ref().unwrap(),
         )

@@ -49,7 +49,7 @@ impl ProgramLane {
         self.since < at
     }
 
-    pub fn recur(&mut self, state: &mut RecurringState<'_>) {
+    pub fn visit_state(&mut self, state: &mut RecurringState<'_>) {
         state.time(&mut self.since);
         state.value(u64::from(self.held.is_some()));
         self.held.iter_mut().for_each(|it| state.time(it));

@@ -49,7 +49,7 @@ impl<W: Write> Recorder<W> {
         match step {
             RbufStep::Filled { .. } => self.rbuf += 1,
             RbufStep::Freed { .. } => self.rbuf = self.rbuf.saturating_sub(1),
-            RbufStep::Handed { me, context } | RbufStep::Read { me, context } => {
+            RbufStep::HandedOver { me, context } | RbufStep::Read { me, context } => {
                 self.journeys.touch(frame, at, me, context);
                 return;
             }

@@ -7,7 +7,7 @@ use npsim_chip::chip::{Chip, Stop};
 use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 
-use super::told::Watcher;
+use super::observed_events::Watcher;
 use super::view::{View, view_mid_run};
 use super::{Bench, MAX_CYCLES, chip};
 
@@ -21,7 +21,7 @@ struct Wire {
     /// ever does.
     answers_after: Option<Cycle>,
     /// The cycle at which it may answer one of those that are leaving.
-    latest: Cycle,
+    answer_deadline: Cycle,
 }
 
 impl PortIo for Wire {
@@ -32,12 +32,12 @@ impl PortIo for Wire {
 
     fn departing(&mut self, departure: Departure<'_>) {
         if let Some(after) = self.answers_after {
-            self.latest = self.latest.min(departure.start + after);
+            self.answer_deadline = self.answer_deadline.min(departure.start + after);
         }
     }
 
-    fn latest(&self) -> Cycle {
-        self.latest
+    fn answer_deadline(&self) -> Cycle {
+        self.answer_deadline
     }
 
     fn departed(&mut self, departure: Departure<'_>) {
@@ -112,7 +112,7 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
         told: Vec::new(),
         known_to: MAX_CYCLES,
         answers_after: steps.answered,
-        latest: Cycle::MAX,
+        answer_deadline: Cycle::MAX,
     };
     let mut now = 0;
     let mut step_ends = steps.cycles;
@@ -146,7 +146,7 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
         };
         now = match stop {
             None => pause,
-            Some(_) => until.min(wire.latest),
+            Some(_) => until.min(wire.answer_deadline),
         };
         let stands = matches!(stop, None | Some(Stop::Reached));
         if stands && now == look {
@@ -181,7 +181,7 @@ pub fn ended(kind: CoreKind, bench: &Bench, steps: &Steps, observer: &mut dyn Wa
                 looks,
             };
         }
-        wire.latest = Cycle::MAX;
+        wire.answer_deadline = Cycle::MAX;
         if now == step_ends {
             step_ends += steps.cycles;
         }

@@ -139,9 +139,9 @@ fn xcp_with_shares_matches_the_model() {
             "packet {number}"
         );
         assert!(taken_neg <= i64::from(feedback.negative), "packet {number}");
-        let is_cut = header.delta_throughput > feedback.feedback;
+        let is_truncated = header.delta_throughput > feedback.feedback;
         let covers = seen.cp.times(header.x) <= u64::from(state[OWN]);
-        if is_cut || covers {
+        if is_truncated || covers {
             let left = [left_pos, left_neg];
             assert_eq!(
                 left,

@@ -2,7 +2,7 @@
 
 use npsim_protocols::thread_counters::ThreadRecord;
 use npsim_protocols::xcp::SECOND;
-use npsim_protocols::xcp::feedback::{FeedbackPools, LARGEST_POOL, Sums};
+use npsim_protocols::xcp::feedback::{FeedbackPools, MAX_POOL, Sums};
 use npsim_protocols::xcp::header::{DELTA_OFFSET, XcpHeader};
 use npsim_protocols::xcp::scale::Factor;
 
@@ -221,7 +221,7 @@ fn exchange(
         }
         for residue in residues(packets, variant) {
             let holds = if variant.locked() {
-                residue <= LARGEST_POOL
+                residue <= MAX_POOL
             } else {
                 i64::from(residue.cast_signed()) >= -transient
             };
@@ -262,7 +262,7 @@ fn check_replay(
     // Packets without a request need the lock only if it also protects the sums.
     let (mut order, others): (Vec<_>, Vec<_>) = all.partition(|(packet, _)| {
         let header = XcpHeader::from_bytes(&packet.header).unwrap();
-        variant == Variant::Lock || header.takes_feedback()
+        variant == Variant::Lock || header.accepts_feedback()
     });
     let unchanged = others
         .iter()
@@ -303,7 +303,7 @@ fn check_conservation(
     for (packet, done) in packets.lists.iter().flatten().zip(done.iter().flatten()) {
         let asked = XcpHeader::from_bytes(&packet.header).unwrap();
         let got = XcpHeader::from_bytes(&done.header).unwrap();
-        let most = if asked.takes_feedback() {
+        let most = if asked.accepts_feedback() {
             given += i64::from(got.delta_throughput);
             asked.delta_throughput
         } else {

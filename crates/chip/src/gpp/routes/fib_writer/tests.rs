@@ -277,9 +277,9 @@ fn invalid_route_changes_are_refused_with_their_index() {
     let found = needs(&router(&first), &good, 2).unwrap();
     assert_eq!(
         (
-            found.first_blocks,
-            found.most_blocks,
-            found.all_blocks,
+            found.initial_blocks,
+            found.peak_blocks,
+            found.blocks_without_reuse,
             found.next_hops
         ),
         (0, 2, 2, 2)

@@ -140,7 +140,7 @@ impl Channel {
         let free = self.free_at(waiting, fabric);
         let held_back = self.waiting.iter().any(|other| other.conflicts(waiting));
         if free <= now && !held_back {
-            self.counters.pass();
+            self.counters.count_immediate();
             if KNOWN {
                 return self.start(waiting, 0, fabric, leads);
             }
@@ -206,7 +206,7 @@ impl Channel {
     fn put(&mut self, waiting: QueuedCommand, fabric: &mut Fabric) {
         fabric.flight_mut(waiting.slot).unit_scratch = fabric.now;
         self.waiting.push(waiting);
-        self.counters.came(fabric.now);
+        self.counters.count_arrival(fabric.now);
     }
 
     /// Queues a command that stays in the inlet or is for a device.

@@ -86,7 +86,7 @@ impl Channel {
             _ => (0, now),
         };
         let target = Sram::target(self.number);
-        fabric.serves(slot, target, lane, now, until.max(now));
+        fabric.record_service(slot, target, lane, now, until.max(now));
         if marks.has(CommandFlags::CHANGES)
             && concern.is_memory()
             && fabric.trace.wants(TraceEventKind::Written)

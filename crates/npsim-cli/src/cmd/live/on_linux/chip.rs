@@ -9,7 +9,7 @@ use npsim::report::NodeReport;
 use npsim::simulation::Ending;
 use npsim_live::live_run::Screen;
 use npsim_live::one_chip::OneChip;
-use npsim_net::egress::{CaptureForm, TraceSink};
+use npsim_net::egress::{CaptureFormat, TraceSink};
 use npsim_net::recording::RecordingHead;
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         route_blocks: overrides.route_blocks.unwrap_or(0),
     };
     if let Some(path) = &arguments.out {
-        let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
+        let form = CaptureFormat::of_name(path).unwrap_or(CaptureFormat::Pcap);
         let sink = TraceSink::create(path, form, &head.ports);
         let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
         chip.capture(sink, head.start_seconds * 1_000_000_000);

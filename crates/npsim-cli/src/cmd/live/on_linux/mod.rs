@@ -111,11 +111,11 @@ fn drive<S: LiveSystem>(
     let clock = LiveClock::new(arguments.dilate, arguments.max_late.0);
     let names = interfaces.iter().map(|it| it.name().to_string()).collect();
     let mut live = LiveRun::new(system, clock, ports, names, recorder.transpose()?);
-    live.keep({ outputs(arguments).into_iter() }.map(|it| (it.path, "what the run writes")));
-    live.keep(inputs.iter().cloned());
+    live.protect({ outputs(arguments).into_iter() }.map(|it| (it.path, "what the run writes")));
+    live.protect(inputs.iter().cloned());
     let is_shown = screen.is_some();
     if let Some(screen) = screen {
-        live.show_on(screen);
+        live.set_screen(screen);
     }
     let mut host = LinuxHost::new(interfaces, control, output::line);
     let stop = interrupt_flag();
@@ -147,7 +147,7 @@ fn conclude(
             system,
         };
         let text = serde_json::to_string_pretty(&stats)? + "\n";
-        npsim::whole_file::write_whole(path, text.as_bytes())
+        npsim::whole_file::write_atomically(path, text.as_bytes())
             .map_err(|error| Problem::io("write", path, &error))?;
     }
     if !arguments.quiet {

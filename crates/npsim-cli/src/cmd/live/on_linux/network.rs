@@ -37,9 +37,9 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let names: Vec<_> = ends.ports().iter().map(|it| it.name.clone()).collect();
     let joined = Joined::open(arguments, &names)?;
     let systems = systems(&file, &npsim::registry(), &assemble_project)?;
-    let outside = Simulation::new(file.topology.clone())?;
-    let network = Network::on_core(outside, systems, arguments.machine.core.kind())?;
-    let begin = network.outside().counters();
+    let packet_simulation = Simulation::new(file.topology.clone())?;
+    let network = Network::on_core(packet_simulation, systems, arguments.machine.core.kind())?;
+    let begin = network.packet_simulation().counters();
     let seed = arguments.machine.seed;
     let name = chain.map_or_else(|| target.display().to_string(), |chain| chain.to_string());
     let mut head = recording_head(&ends, name, unix_seconds(), seed);

@@ -67,7 +67,7 @@ mod tests {
     fn flow(number: u32) -> FlowId {
         FlowId {
             number,
-            ends: FlowKey::Made(FrameKind::Tcp),
+            ends: FlowKey::Stamped(FrameKind::Tcp),
         }
     }
 

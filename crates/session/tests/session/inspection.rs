@@ -9,7 +9,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_image::TransferDirection;
-use npsim_inspect::{BufferHolder, CommandLocation, Inspect, Memory, SignalOrigin, Why};
+use npsim_inspect::{BufferHolder, CommandLocation, ContextStatus, Inspect, Memory, SignalOrigin};
 use npsim_isa::{CommandOp, Operand, csr};
 
 use crate::systems::System;
@@ -22,16 +22,16 @@ fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
     let mut all = BTreeMap::new();
     for me in look.microengines() {
         for context in 0..8 {
-            let Some(Why::Asleep(asleep)) = look.why(me.index(), context) else {
+            let Some(ContextStatus::Asleep(asleep)) = look.why(me.index(), context) else {
                 continue;
             };
             assert!(!asleep.missing.is_empty(), "asleep for nothing");
             for missing in &asleep.missing {
                 assert!(
-                    missing.may_come(),
+                    missing.may_arrive(),
                     "cycle {}: {:?}",
                     look.now(),
-                    look.why_text(me.index(), context, &Why::Asleep(asleep.clone()))
+                    look.why_text(me.index(), context, &ContextStatus::Asleep(asleep.clone()))
                 );
                 let due = missing.sources.iter().filter_map(|source| match *source {
                     SignalOrigin::OnTheWay { due, .. } | SignalOrigin::Timer { due } => Some(due),
@@ -110,7 +110,7 @@ fn holds(look: &Inspect<'_>) -> usize {
                 me.csr(csr::ACTIVE_CTX_SIG_EVENTS, context),
                 Some(u32::from(it.signals))
             );
-            for number in 0..me.registers_each() {
+            for number in 0..me.registers_per_context() {
                 for register in [Operand::STransfer(number), Operand::DTransfer(number)] {
                     for side in [TransferDirection::Read, TransferDirection::Write] {
                         let seen = me.register(register, side, context).unwrap();
@@ -122,7 +122,7 @@ fn holds(look: &Inspect<'_>) -> usize {
                             let first = it.waiter.absolute_register();
                             (it.waiter.me, first) == (me.index(), owner.first)
                         });
-                        if owner.is_listed() {
+                        if owner.is_on_freelist() {
                             assert!(flight.is_some() || waits, "nothing fills {owner:?}");
                         } else {
                             let flight = flight.unwrap_or_else(|| {

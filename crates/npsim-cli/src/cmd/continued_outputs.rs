@@ -8,24 +8,24 @@ use npsim::problem::Problem;
 
 /// Whether a run's outputs are kept for a later run to continue, and from which position.
 #[derive(Debug)]
-pub enum Keeping<'a, O> {
+pub enum OutputContinuation<'a, O> {
     /// Outputs are not kept.
-    Not,
+    NotKept,
     /// Outputs are kept from the beginning.
-    Begun,
+    FromStart,
     /// Outputs are kept from this position.
-    At(&'a O),
+    From(&'a O),
 }
 
-impl<O> Clone for Keeping<'_, O> {
+impl<O> Clone for OutputContinuation<'_, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<O> Copy for Keeping<'_, O> {}
+impl<O> Copy for OutputContinuation<'_, O> {}
 
-impl<'a, O: Outputs> Keeping<'a, O> {
+impl<'a, O: Outputs> OutputContinuation<'a, O> {
     /// For a run that is resumed from `before`, or starts and is saved to `checkpoint`. An earlier
     /// run's checkpoint of that name is removed, since its outputs are about to be replaced.
     ///
@@ -36,9 +36,9 @@ impl<'a, O: Outputs> Keeping<'a, O> {
         checkpoint: Option<&Path>,
     ) -> Result<Self, Problem> {
         match (before, checkpoint) {
-            (Some(before), _) => Ok(Self::At(before.outputs())),
-            (None, Some(path)) => remove_checkpoint(path).map(|()| Self::Begun),
-            (None, None) => Ok(Self::Not),
+            (Some(before), _) => Ok(Self::From(before.outputs())),
+            (None, Some(path)) => remove_checkpoint(path).map(|()| Self::FromStart),
+            (None, None) => Ok(Self::NotKept),
         }
     }
 }

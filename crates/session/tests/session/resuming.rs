@@ -69,7 +69,7 @@ fn chain_at_its_end_time_resumes_with_a_later_end() {
             cut.settings.until = Some(until);
             let mut session = Session::new(&cut, ends(&frames, None, &Notes::default())).unwrap();
             let mut unobserved = vec![NoObserver; nodes];
-            let stand = session.run_as_known_to(Cycle::MAX, &mut unobserved, &mut never_interrupt);
+            let stand = session.run_to_resumable(Cycle::MAX, &mut unobserved, &mut never_interrupt);
             assert_eq!(stand, RunStatus::Stalled, "{until}");
             let snapshot = session.snapshot().unwrap();
             // At the end, no node waits any more, and all are at the same cycle.

@@ -12,7 +12,7 @@ const STEPS: u64 = 1_000;
 
 /// Progress of a run, besides the state of its network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct NetworkProgress {
     /// The time that all parts have reached. An interrupted network may be beyond it.
     pub now: Time,
     /// Time from one sample of a series to the next.
@@ -23,14 +23,14 @@ pub struct Standing {
     pub sampled: Option<NetworkCounters>,
 }
 
-impl Standing {
+impl NetworkProgress {
     /// Creates the progress of a run that has not begun, with this sampling period.
     #[must_use]
     pub fn new(network: &Network, every: Time) -> Self {
         Self {
             now: 0,
             every: every.max(1),
-            begin: network.outside().counters(),
+            begin: network.packet_simulation().counters(),
             sampled: None,
         }
     }
@@ -52,11 +52,11 @@ impl Standing {
     }
 
     /// Records that the network has reached the end of a step; returns true if a sample is due.
-    pub fn come_to(&mut self, next: Time, file: &NetworkFile, network: &mut Network) -> bool {
+    pub fn finish_step(&mut self, next: Time, file: &NetworkFile, network: &mut Network) -> bool {
         self.now = next;
         if next == file.from {
-            network.outside_mut().forget_longest_queues();
-            self.begin = network.outside().counters();
+            network.packet_simulation_mut().reset_longest_queues();
+            self.begin = network.packet_simulation().counters();
         }
         next.is_multiple_of(self.every)
     }

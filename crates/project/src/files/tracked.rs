@@ -19,12 +19,12 @@ pub struct Input {
 /// Wraps another source of files and records what is read from it. Code that must know all inputs
 /// of a result reads through it, so that none can be missed.
 #[derive(Debug)]
-pub struct NotedFiles<'a> {
+pub struct TrackedFiles<'a> {
     files: &'a dyn Files,
     inputs: RefCell<Vec<Input>>,
 }
 
-impl<'a> NotedFiles<'a> {
+impl<'a> TrackedFiles<'a> {
     /// Creates a recorder over `files`.
     #[must_use]
     pub fn new(files: &'a dyn Files) -> Self {
@@ -41,7 +41,7 @@ impl<'a> NotedFiles<'a> {
     }
 }
 
-impl Files for NotedFiles<'_> {
+impl Files for TrackedFiles<'_> {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let bytes = self.files.read(path)?;
         let mut inputs = self.inputs.borrow_mut();

@@ -5,11 +5,11 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::recurring_state::RecurringState;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::kernel::trace_event::{EventKinds, TraceEvent};
 use npsim_chip::watch::{Sampler, Watcher};
 use npsim_observe::flow::TrafficFlow;
 use npsim_observe::lanes::ContextRecorder;
-use npsim_observe::packets::{CsvRows, Flows, PacketRows, Stations};
+use npsim_observe::packets::{CsvRows, Flows, PacketFollower, PacketRows};
 use npsim_observe::profile::Collector;
 use npsim_observe::sections::SerialSections;
 use npsim_observe::timeline::Recorder;
@@ -22,7 +22,7 @@ struct Counted<O>(O, u64);
 impl<O> Sampler for Counted<O> {}
 
 impl<O: Observer> Observer for Counted<O> {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.0.wants()
     }
 
@@ -35,8 +35,8 @@ impl<O: Observer> Observer for Counted<O> {
         self.0.needs_order()
     }
 
-    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.0.recur(at, state)
+    fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.0.visit_state(at, state)
     }
 }
 
@@ -46,7 +46,7 @@ struct EveryPeriod<O>(O);
 impl<O> Sampler for EveryPeriod<O> {}
 
 impl<O: Observer> Observer for EveryPeriod<O> {
-    fn wants(&self) -> Kinds {
+    fn wants(&self) -> EventKinds {
         self.0.wants()
     }
 
@@ -124,7 +124,7 @@ fn silence_is_summarised_for_context_lanes() {
 fn silence_is_summarised_for_packets() {
     let rows = |chip: &Chip| PacketRows::new(CsvRows::new(Vec::new()), chip, Flows::default());
     assert_summarised("router", rows, |it, _| format!("{:?}", it.finish()));
-    let stations = |chip: &Chip| Stations::new(chip, 0, &[]);
+    let stations = |chip: &Chip| PacketFollower::new(chip, 0, &[]);
     assert_summarised("forward", stations, |it, _| format!("{:?}", it.finish()));
 }
 

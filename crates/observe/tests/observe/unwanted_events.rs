@@ -33,7 +33,7 @@ fn timeline_skips_events_after_its_window() {
         for window in [(0, until / 7), (until / 9, until / 3), (until / 2, until)] {
             let recorder = |chip: &_| {
                 Recorder::new(Vec::new(), "test", chip, window)
-                    .calling(Series::new(&run.project).places())
+                    .with_ring_names(Series::new(&run.project).places())
             };
             let mut simulation = run.simulation(Some(until));
             let mut spared = recorder(simulation.chip());
