@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::{
     Bank, CamLmTarget, CapAccess, CapCsr, Command, Completion, CrcBytes, CtxArb, ImmedSelector,
     ImmedShift, IndexStep, Instruction, MulPhase, MulWidth, Operand, Shift, ShiftCount,
-    TransferRegister,
+    TransferRegister, immed_fields,
 };
 
 impl Display for Operand {
@@ -179,7 +179,12 @@ impl Display for Instruction {
                 shift,
                 invert,
             } => {
-                write!(f, "{name}[{dest}, {:#x}{shift}]", constant(value, invert))
+                let wide = constant(value, invert);
+                // Without a shift the constant stands for the first encoding that gives it, which
+                // for 0xffff0000 is a shifted 0xffff.
+                let first = immed_fields(wide) == Some((value, shift, invert));
+                let unshifted = only_if(shift == ImmedShift::None && !first, ", <<0");
+                write!(f, "{name}[{dest}, {wide:#x}{shift}{unshifted}]")
             }
             Self::ImmedByte { dest, value, .. } => write!(f, "{name}[{dest}, {value:#x}]"),
             Self::ImmedWord { dest, value, .. } => write!(f, "{name}[{dest}, {value:#x}]"),

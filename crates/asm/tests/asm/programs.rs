@@ -197,7 +197,8 @@ fn constants_select_the_immed_form() {
 fn disassembled_words_reassemble_identically() {
     // A shift without and with something in the unused A field, a rotation that passes B
     // without and with it, two fast writes, one of them with the bit of `indirect_ref`,
-    // reserved bits of a branch, and words that are not valid instructions.
+    // reserved bits of a branch, words that are not valid instructions, and two encodings of one
+    // constant, of which the first is not the one that the assembler chooses.
     let words = vec![
         0x8c_3010_0900,
         0x8c_3010_0901,
@@ -208,6 +209,8 @@ fn disassembled_words_reassemble_identically() {
         0xd8_0000_0038,
         0xff_ffff_ffff,
         0xd8_05c0_0018,
+        0xf0_8fff_fc00,
+        0xf4_0fff_fc00,
     ];
     let text = disassemble(&npsim_image::Image::from_words("words", words.clone()));
     let expected = [
@@ -221,6 +224,8 @@ fn disassembled_words_reassemble_identically() {
         "    .word 0xd800000038 ; br[L0], with more in fields that have no effect",
         "    .word 0xffffffffff ; not an instruction: word ffffffffff: bits 39..32 belong to no instruction class",
         "    .word 0xd805c00018 ; br[L23], which leads out of the program",
+        "    immed[a0, 0xffff0000, <<0]",
+        "    immed[a0, 0xffff, <<16]",
         "",
     ];
     assert_eq!(text, expected.join("\n"));
