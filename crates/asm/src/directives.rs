@@ -283,7 +283,7 @@ const COMMON_MISTAKES: &[(&str, StructuredDirective)] = &[
 pub fn intended_directive(word: &str) -> Option<StructuredDirective> {
     let mut mistakes = COMMON_MISTAKES.iter();
     let found = mistakes.find(|(wrong, _)| wrong.eq_ignore_ascii_case(word));
-    found.map(|(_, intended_directive)| *intended_directive)
+    found.map(|(_, directive)| *directive)
 }
 
 /// Returns all directives in all their spellings.

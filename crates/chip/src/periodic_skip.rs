@@ -60,9 +60,9 @@ pub(crate) use policy::{Bounds, SkipPolicy};
 
 /// Cycles of the shortest period that is compared, whatever the profile; several shorter ones are
 /// combined.
-const SHORTEST: Cycle = 1024;
+const MIN_PERIOD: Cycle = 1024;
 /// Cycles of the longest period that is compared.
-const LONGEST: Cycle = 1 << 16;
+const MAX_PERIOD: Cycle = 1 << 16;
 /// Most cycles skipped at once if nothing is to come, so that the caller of an endless run regains
 /// control from time to time.
 const MAX_SKIPPED: Cycle = 1 << 40;
@@ -166,7 +166,7 @@ impl Chip {
     /// The cycle before which the chip only repeats its period, unless a frame arrives, so that no
     /// frame leaves before it. It is known if time was skipped since the last call; otherwise 0.
     pub fn take_quiet_until(&mut self) -> Cycle {
-        std::mem::take(&mut self.skip_policy.silent)
+        std::mem::take(&mut self.skip_policy.quiet_until)
     }
 
     /// Tries to skip time before the next event, if that may pay off. Returns the stop if the run
@@ -297,7 +297,7 @@ impl Chip {
         let (mut samples, mut renew) = (0_u32, 8);
         loop {
             let at = self.fabric.events.next_time().saturating_add(1);
-            if at - begin > LONGEST {
+            if at - begin > MAX_PERIOD {
                 return Err(SkipFailure::None);
             }
             run(self, at, None)?;
@@ -408,7 +408,7 @@ impl Chip {
         let told = most.map_or(u64::MAX, |periods| periods.max(1));
         let periods = (room / period.cycles).min(told);
         let whole = own.saturating_sub(at + ahead + 1) / period.cycles;
-        self.skip_policy.silent = at + whole * period.cycles;
+        self.skip_policy.quiet_until = at + whole * period.cycles;
         if periods == 0 {
             return deadline;
         }
@@ -493,5 +493,5 @@ fn shortest(profile: &Profile) -> Cycle {
             _ => 0,
         }
     });
-    SHORTEST.max(4 * cycles.max().unwrap_or(0))
+    MIN_PERIOD.max(4 * cycles.max().unwrap_or(0))
 }

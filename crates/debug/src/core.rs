@@ -51,7 +51,7 @@ pub(crate) fn set_probe(chip: &mut Chip, probe: Probe) {
 }
 
 /// The first thing that the core found.
-pub(crate) fn first_pass(chip: &Chip) -> Option<ProbeHit> {
+pub(crate) fn first_probe_hit(chip: &Chip) -> Option<ProbeHit> {
     let processor = chip.gpp().task::<Processor>()?;
     processor.probe().probe_hits.first().copied()
 }

@@ -161,14 +161,14 @@ impl Condition for CoreLines {
         })
     }
 
-    fn pass(&mut self, pass: &ProbeHit, candidates: &mut Vec<Candidate>) {
-        let ProbeEvent::Instruction(address) = pass.what else {
+    fn probe_hit(&mut self, hit: &ProbeHit, candidates: &mut Vec<Candidate>) {
+        let ProbeEvent::Instruction(address) = hit.what else {
             return;
         };
         let made = ExecutedInstruction {
-            moment: Some(TimePoint::of_core(pass.cycle, pass.number)),
+            moment: Some(TimePoint::of_core(hit.cycle, hit.number)),
             address,
-            frame: pass.frame,
+            frame: hit.frame,
         };
         if (made.frame.status ^ self.from.frame.status) & MODE != 0 {
             return;

@@ -91,7 +91,7 @@ struct Selection {
 pub type LineWords = (Vec<(u8, u16)>, String, u32);
 
 /// Maximum number of steps that can be reversed one by one.
-const MOST_COMPLETED_STEPS: usize = 100_000;
+const MAX_REVERSIBLE_STEPS: usize = 100_000;
 
 /// A debugger for a [timeline](crate::timeline::Setup).
 #[derive(Debug)]
@@ -114,7 +114,7 @@ struct InterruptCheck(Box<dyn FnMut(Cycle) -> bool + Send>);
 
 impl std::fmt::Debug for InterruptCheck {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Asked")
+        out.write_str("InterruptCheck")
     }
 }
 
@@ -154,10 +154,13 @@ impl Debugger {
         Ok(debugger)
     }
 
-    /// Makes long searches interruptible: `asked` is called between stretches of a search with the
+    /// Makes long searches interruptible: `is_interrupted` is called between stretches of a search with the
     /// cycle that it has reached.
-    pub fn poll_interrupt(&mut self, asked: impl FnMut(Cycle) -> bool + Send + 'static) {
-        self.stop = Some(InterruptCheck(Box::new(asked)));
+    pub fn set_interrupt_check(
+        &mut self,
+        is_interrupted: impl FnMut(Cycle) -> bool + Send + 'static,
+    ) {
+        self.stop = Some(InterruptCheck(Box::new(is_interrupted)));
     }
 
     /// Removes the command `quit` from the console: if the console is part of a page, there is

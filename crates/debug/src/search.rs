@@ -20,7 +20,7 @@ use crate::timeline::{SNAPSHOT_INTERVAL, TimePoint, Timeline};
 pub(crate) const STEP: usize = usize::MAX;
 
 /// Cycles of the first stretch of a search for the next instruction of the core.
-const SHORTEST: Cycle = 64;
+const FIRST_STRETCH: Cycle = 64;
 
 /// Into the future or into the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +83,8 @@ pub trait Condition {
     }
 
     /// Handles something that the core [looked for](Self::probes) and found.
-    fn pass(&mut self, pass: &ProbeHit, candidates: &mut Vec<Candidate>) {
-        let _ = (pass, candidates);
+    fn probe_hit(&mut self, hit: &ProbeHit, candidates: &mut Vec<Candidate>) {
+        let _ = (hit, candidates);
     }
 
     /// Whether it examines the chip after each cycle in which something happens.
@@ -285,14 +285,14 @@ impl Timeline {
                 ..Probe::default()
             },
         );
-        let mut length = SHORTEST;
+        let mut length = FIRST_STRETCH;
         loop {
             let goes_on = live.run_exactly(
                 live.handled().saturating_add(length),
                 &mut npsim_chip::kernel::observer::NoObserver,
             );
-            if let Some(pass) = core::first_pass(live.chip()) {
-                let moment = TimePoint::of_core(pass.cycle, number);
+            if let Some(hit) = core::first_probe_hit(live.chip()) {
+                let moment = TimePoint::of_core(hit.cycle, number);
                 self.goto_point(moment);
                 return SearchResult::Hit(vec![Candidate {
                     moment,
@@ -369,9 +369,9 @@ impl Timeline {
         let end = TimePoint::before(live.handled());
         // Instructions that a microengine was to execute after the end are not part of the run.
         candidates.retain(|it| it.moment <= end);
-        for pass in core::probe_hits(live.chip_mut(), end.cycle) {
-            if within(TimePoint::of_core(pass.cycle, pass.number)) {
-                condition.pass(&pass, &mut candidates);
+        for hit in core::probe_hits(live.chip_mut(), end.cycle) {
+            if within(TimePoint::of_core(hit.cycle, hit.number)) {
+                condition.probe_hit(&hit, &mut candidates);
             }
         }
         candidates.sort();

@@ -4,7 +4,7 @@ use npsim_chip::Cycle;
 use npsim_session::node::NodeCopy;
 
 /// Minimum size of a state besides its memories, in bytes.
-const LEAST: usize = 256 << 10;
+const MIN_STATE_BYTES: usize = 256 << 10;
 
 /// A state to start from.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Snapshots {
     pub fn new(node: NodeCopy, budget: usize) -> Result<Self, BudgetTooSmall> {
         let memories = node.chip().host_bytes(None);
         let saved = node.chip().save().map_or(0, |bytes| bytes.len());
-        let body = saved.saturating_sub(memories).max(LEAST);
+        let body = saved.saturating_sub(memories).max(MIN_STATE_BYTES);
         let mut snapshots = Self {
             kept: Vec::new(),
             budget,

@@ -123,7 +123,7 @@ pub(crate) struct BackwardStep {
     thread: Thread,
     before: TimePoint,
     /// A number for each address; addresses of the same step share a number.
-    stands: Vec<usize>,
+    step_numbers: Vec<usize>,
     /// The instructions of a stretch, in order.
     seen: Vec<(TimePoint, CodePoint)>,
     /// The first instruction of the later stretch: whether it begins a line is only known once the
@@ -138,7 +138,7 @@ impl BackwardStep {
         Self {
             thread,
             before,
-            stands: Vec::new(),
+            step_numbers: Vec::new(),
             seen: Vec::new(),
             pending: None,
             every: true,
@@ -155,14 +155,14 @@ impl BackwardStep {
                 .or_insert(count)
         };
         Self {
-            stands: (0..image.words.len() as u16).map(&mut number).collect(),
+            step_numbers: (0..image.words.len() as u16).map(&mut number).collect(),
             every: false,
             ..Self::instruction(thread, before)
         }
     }
 
     fn differ(&self, a: CodePoint, b: CodePoint) -> bool {
-        let stand = |place: CodePoint| self.stands.get(usize::from(place.pc));
+        let stand = |place: CodePoint| self.step_numbers.get(usize::from(place.pc));
         self.every || stand(a) != stand(b)
     }
 }
@@ -254,9 +254,9 @@ impl Condition for StepOrStop<'_> {
         }
     }
 
-    fn pass(&mut self, pass: &npsim_xscale::ProbeHit, candidates: &mut Vec<Candidate>) {
-        self.step.pass(pass, candidates);
-        self.stops.pass(pass, candidates);
+    fn probe_hit(&mut self, hit: &npsim_xscale::ProbeHit, candidates: &mut Vec<Candidate>) {
+        self.step.probe_hit(hit, candidates);
+        self.stops.probe_hit(hit, candidates);
     }
 
     fn examines_chip(&self) -> bool {

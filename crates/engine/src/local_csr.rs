@@ -54,7 +54,8 @@ impl Microengine {
                 fabric.clock_readings += 1;
             }
             csr::TIMESTAMP_LOW => {
-                fabric.clock_readings += u64::from(!self.program.timers.are_only_users_of(self.pc));
+                fabric.clock_readings +=
+                    u64::from(!self.program.timers.is_timer_only_reading(self.pc));
                 self.watchdog_at = self.cycle + WATCHDOG_CYCLES;
             }
             csr::TIMESTAMP_HIGH | csr::PROFILE_COUNT => {

@@ -125,7 +125,7 @@ impl Predecoded {
         self.timers = Arc::new(Timers::of(&self.loaded, limit));
         for (op, address) in ops.iter_mut().zip(0..) {
             if op.kind == UopKind::CsrRead {
-                op.n = u8::from(!self.timers.are_only_users_of(address));
+                op.n = u8::from(!self.timers.is_timer_only_reading(address));
             }
         }
         self.ops = ops.into();

@@ -112,7 +112,7 @@ impl Timers {
     }
 
     /// Whether the reading at an address is used for timers alone.
-    pub fn are_only_users_of(&self, address: u16) -> bool {
+    pub fn is_timer_only_reading(&self, address: u16) -> bool {
         self.readings.binary_search(&address).is_ok()
     }
 

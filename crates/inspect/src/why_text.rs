@@ -72,7 +72,7 @@ impl Inspect<'_> {
                 );
                 let mut lines = vec![first];
                 for missing in &asleep.missing {
-                    for sources in missing.sources.chunk_by(are_in_same_context) {
+                    for sources in missing.sources.chunk_by(in_same_context) {
                         let text = self.source_text(sources, &place);
                         lines.push(format!("{}: {text}", missing.name));
                     }
@@ -96,7 +96,7 @@ impl Inspect<'_> {
         }
     }
 
-    /// Describes the source of a signal; `sources` has several elements if they are [`are_in_same_context`].
+    /// Describes the source of a signal; `sources` has several elements if they are [in the same context](in_same_context).
     fn source_text(&self, sources: &[SignalOrigin], place: &dyn Fn(u8, u16) -> String) -> String {
         let source = sources[0];
         match source {
@@ -161,7 +161,7 @@ impl Inspect<'_> {
 }
 
 /// Whether two sources are instructions of the same context, which one sentence can cover.
-fn are_in_same_context(a: &SignalOrigin, b: &SignalOrigin) -> bool {
+fn in_same_context(a: &SignalOrigin, b: &SignalOrigin) -> bool {
     let (SignalOrigin::Sender(a), SignalOrigin::Sender(b)) = (a, b) else {
         return false;
     };

@@ -17,13 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use sweeps::{check_paths, check_sweep, check_window};
 
 /// Maximum runs per point; more would add little.
-const MOST_RUNS: usize = 100;
+const MAX_RUNS: usize = 100;
 /// Largest number that can be drawn on a scale.
-const LARGEST: f64 = 1e12;
+const MAX_ON_SCALE: f64 = 1e12;
 
 /// Whether a number in a study can be compared and drawn.
 fn is_sound(number: f64) -> bool {
-    number.is_finite() && number.abs() <= LARGEST
+    number.is_finite() && number.abs() <= MAX_ON_SCALE
 }
 
 /// Returns an error for the first thing in a study that is invalid.
@@ -41,9 +41,9 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
         .help("use letters, digits, `-` and `_`"));
     }
     let Replication { runs, quick } = study.replication;
-    if runs == 0 || quick == 0 || runs.max(quick) > MOST_RUNS {
+    if runs == 0 || quick == 0 || runs.max(quick) > MAX_RUNS {
         return Err(Problem::new(format!(
-            "`replication` asks for {runs} runs of a point, {quick} in a quick run; 1 to {MOST_RUNS} are possible"
+            "`replication` asks for {runs} runs of a point, {quick} in a quick run; 1 to {MAX_RUNS} are possible"
         )));
     }
     let of_sweeps = study.sweep.values();
@@ -122,7 +122,7 @@ fn check_each<'a, T: 'a>(
 fn check_figure(study: &Study, figure: &PublishedFigure) -> Result<(), Problem> {
     check_file_name(&figure.name)?;
     for (scale, name) in [(&figure.x, "x"), (&figure.y, "y")] {
-        let (from, to) = (scale.from.unwrap_or(0.0), scale.to.unwrap_or(LARGEST));
+        let (from, to) = (scale.from.unwrap_or(0.0), scale.to.unwrap_or(MAX_ON_SCALE));
         if !is_sound(from) || !is_sound(to) || from >= to {
             return Err(
                 Problem::new(format!("the scale `{name}` goes from {from} to {to}"))

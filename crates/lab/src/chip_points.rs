@@ -30,9 +30,9 @@ use crate::warm_up::MeasureWindow;
 use execute::execute;
 
 /// Most frames of a capture that a sweep plays, as they are all held in memory.
-const MOST_FRAMES: usize = 2_000_000;
+const MAX_FRAMES: usize = 2_000_000;
 /// Most bytes that they have together.
-const MOST_BYTES: usize = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 
 /// A capture to replay.
 #[derive(Clone, Debug)]
@@ -268,7 +268,7 @@ fn play(
 ) -> Result<(PlayedCapture, Value), Problem> {
     let path = places.find(&text.file)?;
     let reader = CaptureReader::open(&path).map_err(|error| Problem::new(error.to_string()))?;
-    let frames = frames(reader, &path, MOST_FRAMES, MOST_BYTES)?;
+    let frames = frames(reader, &path, MAX_FRAMES, MAX_BYTES)?;
     let pace: Pace = text
         .pace
         .as_deref()

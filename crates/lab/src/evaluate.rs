@@ -11,26 +11,26 @@ pub(crate) type CurveSamples<'a> = &'a dyn Fn(&CurveName) -> Vec<CurvePoint>;
 type CurvePlaces = Vec<(f64, f64)>;
 
 /// A larger quotient only shows that its divisor is close to zero.
-const MOST_TIMES: f64 = 1000.0;
+const MAX_TIMES: f64 = 1000.0;
 
 /// Whether a quotient of these numbers is meaningful: the divisor is not close to zero relative to
 /// the dividend.
 pub(crate) fn is_figure(number: f64, of: f64) -> bool {
-    of != 0.0 && number.abs() <= MOST_TIMES * of.abs()
+    of != 0.0 && number.abs() <= MAX_TIMES * of.abs()
 }
 
 /// A share in percent, if it is meaningful.
 fn percent(share: f64) -> String {
-    if share.abs() <= MOST_TIMES {
+    if share.abs() <= MAX_TIMES {
         format!("{:.1}%", share * 100.0)
     } else {
-        format!("more than {MOST_TIMES} times")
+        format!("more than {MAX_TIMES} times")
     }
 }
 
 /// Describes how far a share is on one side or the other of another value.
 fn distance_text(share: f64, side: &str, other_side: &str) -> String {
-    if share < -MOST_TIMES {
+    if share < -MAX_TIMES {
         format!("{} {other_side}", percent(share))
     } else {
         format!("{} {side}", percent(share))
@@ -125,7 +125,7 @@ pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
                 .into_iter()
                 .map(|((x, one), (_, other))| (x, relative(one, other)));
             let (x, share) = worst(shares);
-            if share > MOST_TIMES {
+            if share > MAX_TIMES {
                 return Err(format!(
                     "at {x} the second curve is nearly 0, so a share of it says nothing"
                 ));
@@ -278,7 +278,7 @@ fn worst(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
 
 fn deviation_finding(off: f64, share: f64, what: &str, x: f64) -> ShapeFinding {
     let found = match percent(off) {
-        figure if off <= MOST_TIMES => format!("at most {figure} {what}, at {x}"),
+        figure if off <= MAX_TIMES => format!("at most {figure} {what}, at {x}"),
         _ => format!("{what} by more than can be said in percent, at {x}"),
     };
     ShapeFinding::new(share - off, true, found)

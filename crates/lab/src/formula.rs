@@ -10,10 +10,10 @@ use minijinja::value::Rest;
 use minijinja::{Environment, Error, ErrorKind, Expression, UndefinedBehavior};
 
 /// Maximum length of a formula in characters; far more than any needs.
-const LONGEST: usize = 1000;
+const MAX_CHARACTERS: usize = 1000;
 /// Maximum number of operators and brackets: each may add a level of recursion to parsing and
 /// evaluation, and a thread's stack has room for some hundred levels.
-const MOST_LEVELS: usize = 50;
+const MAX_LEVELS: usize = 50;
 /// Characters that may add a level.
 const LEVELS: [char; 5] = ['+', '-', '*', '/', '('];
 const FUNCTIONS: [&str; 2] = ["min", "max"];
@@ -34,9 +34,9 @@ impl Formula {
     /// Returns what is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let length = text.chars().count();
-        if length > LONGEST {
+        if length > MAX_CHARACTERS {
             return Err(format!(
-                "a formula of {length} characters is too long; {LONGEST} are the most"
+                "a formula of {length} characters is too long; {MAX_CHARACTERS} are the most"
             ));
         }
         let fits = |c: char| c.is_ascii_alphanumeric() || c.is_whitespace() || SIGNS.contains(c);
@@ -47,9 +47,9 @@ impl Formula {
             ));
         }
         let levels = text.matches(LEVELS).count();
-        if levels > MOST_LEVELS {
+        if levels > MAX_LEVELS {
             return Err(format!(
-                "a formula of {levels} operators and opening brackets is too long; {MOST_LEVELS} are the most"
+                "a formula of {levels} operators and opening brackets is too long; {MAX_LEVELS} are the most"
             ));
         }
         let environment = environment();
@@ -169,7 +169,7 @@ fn reason(error: &Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Formula, MOST_LEVELS};
+    use super::{Formula, MAX_LEVELS};
 
     fn value(text: &str) -> Result<f64, String> {
         Formula::parse(text)?.value(&|name| match name {
@@ -244,8 +244,8 @@ mod tests {
         let deep = || {
             for (open, close) in [("(", ")"), ("-", ""), ("1-", ""), ("min(", ")")] {
                 let of = |levels| format!("{}x{}", open.repeat(levels), close.repeat(levels));
-                assert!(value(&of(MOST_LEVELS)).is_ok(), "{open}");
-                let message = value(&of(MOST_LEVELS + 1)).unwrap_err();
+                assert!(value(&of(MAX_LEVELS)).is_ok(), "{open}");
+                let message = value(&of(MAX_LEVELS + 1)).unwrap_err();
                 assert!(
                     message.contains("51 operators and opening brackets"),
                     "{message}"

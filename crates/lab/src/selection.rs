@@ -105,7 +105,7 @@ fn ids_of_figure<'a>(study: &'a Study, figure: &'a FigureText) -> Vec<&'a str> {
 /// The measured curves behind published values, as `SWEEP.METRIC`.
 #[must_use]
 pub fn curves_behind(study: &Study, rows: &[&Published]) -> BTreeSet<String> {
-    let mut curves_behind = BTreeSet::new();
+    let mut curves = BTreeSet::new();
     for row in rows {
         let value = row.measured.iter().flat_map(|measured| measured.curves());
         let shape = row.shape.iter().flat_map(Shape::curves);
@@ -113,15 +113,15 @@ pub fn curves_behind(study: &Study, rows: &[&Published]) -> BTreeSet<String> {
             match study.curve.get(curve.of()) {
                 Some(derived) => {
                     let behind = derived.behind(None).into_iter();
-                    curves_behind.extend(behind.map(|(curve, _)| curve.of().to_owned()));
+                    curves.extend(behind.map(|(curve, _)| curve.of().to_owned()));
                 }
                 None => {
-                    curves_behind.insert(curve.of().to_owned());
+                    curves.insert(curve.of().to_owned());
                 }
             }
         }
     }
-    curves_behind
+    curves
 }
 
 /// Whether a published value is compared with a value computed from this point.

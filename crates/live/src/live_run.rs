@@ -480,7 +480,7 @@ impl<S: LiveSystem> LiveRun<S> {
     fn queue_departures(&mut self) {
         let departing = self.system.take_departing().into_iter();
         let ports = &self.ports;
-        self.lines.departing(departing.filter_map(|frame| {
+        self.lines.queue_departing(departing.filter_map(|frame| {
             let port = ports.iter().position(|port| *port == frame.port)?;
             Some(DepartingFrame { port, ..frame })
         }));

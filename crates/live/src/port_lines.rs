@@ -67,7 +67,7 @@ impl PortLines {
     }
 
     /// Adds frames that have begun to leave the system.
-    pub fn departing(&mut self, frames: impl IntoIterator<Item = DepartingFrame>) {
+    pub fn queue_departing(&mut self, frames: impl IntoIterator<Item = DepartingFrame>) {
         for DepartingFrame { due, port, bytes } in frames {
             let number = self.number;
             self.number += 1;
@@ -126,7 +126,7 @@ mod tests {
             port,
             bytes: vec![byte],
         };
-        lines.departing([
+        lines.queue_departing([
             frame(30, 0, 1),
             frame(10, 1, 2),
             frame(10, 1, 3),

@@ -178,9 +178,9 @@ impl MessageCounters {
     /// Counts an ICMP message.
     pub(crate) fn count(&mut self, said: Option<IcmpContent>, bytes: u32) {
         let tally = match said {
-            Some(IcmpContent::IcmpError(IcmpError::TimeExceeded)) => &mut self.time_exceeded,
-            Some(IcmpContent::IcmpError(IcmpError::TooBig { .. })) => &mut self.too_big,
-            Some(IcmpContent::IcmpError(_)) => &mut self.unreachable,
+            Some(IcmpContent::Error(IcmpError::TimeExceeded)) => &mut self.time_exceeded,
+            Some(IcmpContent::Error(IcmpError::TooBig { .. })) => &mut self.too_big,
+            Some(IcmpContent::Error(_)) => &mut self.unreachable,
             Some(IcmpContent::EchoReply) => &mut self.echo_replies,
             None => &mut self.others,
         };

@@ -72,7 +72,7 @@ struct Ways {
 
 /// Longest step of a network without chips, in picoseconds. Only chips call `progress` during a step,
 /// and a network of a few Gb/s has at most 100,000 events in ten milliseconds.
-const LONGEST_STEP: Time = 10_000_000_000;
+const MAX_STEP: Time = 10_000_000_000;
 
 impl Network {
     /// Returns how far to run at a time, in simulated picoseconds: a run of `length` takes at least
@@ -81,7 +81,7 @@ impl Network {
     pub fn step(&self, length: Time, parts: u64) -> Time {
         let step = (length / parts).max(1);
         if self.chips.is_empty() {
-            step.min(LONGEST_STEP)
+            step.min(MAX_STEP)
         } else {
             step
         }
@@ -262,7 +262,7 @@ impl Network {
     /// Saves the state between two runs, or where one was interrupted.
     ///
     /// # Errors
-    /// Returns an error if the state of a chip cannot be encoded, or [that of a host](Self::savable).
+    /// Returns an error if the state of a chip cannot be encoded, or [that of a host](Self::check_savable).
     pub fn snapshot(&mut self) -> Result<Snapshot, Problem> {
         self.check_savable()?;
         let chips = self.chips.iter_mut().map(ChipNode::save);
@@ -316,7 +316,7 @@ impl Network {
     }
 
     /// Runs up to and including a time. `progress` is called now and then and tells whether to
-    /// continue. What the tap has yet to see when the run stops is [kept](Self::tell_rest).
+    /// continue. What the tap has yet to see when the run stops is [kept](Self::flush_tap).
     ///
     /// # Errors
     /// Returns an error if the microcode of a chip violated a check, or the caller interrupted the run.

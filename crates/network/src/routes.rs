@@ -228,9 +228,9 @@ mod tests {
             let (routes, expected) = (Routes::of(&topology), distances(&topology));
             for (from, row) in expected.iter().enumerate() {
                 for (to, distance) in row.iter().enumerate() {
-                    let lines_between = routes.lines_between(&topology, from, to);
-                    let found = (from == to || routes.line(from, to).is_some())
-                        .then(|| lines_between.count());
+                    let lines = routes.lines_between(&topology, from, to);
+                    let found =
+                        (from == to || routes.line(from, to).is_some()).then(|| lines.count());
                     assert_eq!(found, *distance, "from {from} to {to}");
                 }
             }

@@ -40,7 +40,7 @@ struct FlowEndpoint {
 
 /// A frame that begins to leave a chip.
 #[derive(Debug)]
-pub(crate) struct LeavingFrame {
+pub(crate) struct DepartingFrame {
     /// The line by which it leaves.
     pub line: usize,
     /// The frame.
@@ -235,8 +235,8 @@ impl Simulation {
 
     /// Handles a frame that a chip begins to send by a line. Returns the frame if it goes to
     /// another chip.
-    pub(crate) fn depart(&mut self, leaving: LeavingFrame, tap: &mut dyn Tap) -> Option<ToChip> {
-        let LeavingFrame {
+    pub(crate) fn depart(&mut self, leaving: DepartingFrame, tap: &mut dyn Tap) -> Option<ToChip> {
+        let DepartingFrame {
             line: number,
             frame,
             begins,

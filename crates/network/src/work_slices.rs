@@ -14,7 +14,7 @@ use crate::chips::ChipNode;
 /// Number of slices of a window if there are more chips than threads.
 const SLICES: u64 = 8;
 /// Shortest slice in cycles: switching chips costs a thread a few microseconds.
-const SHORTEST: Cycle = 2_000;
+const MIN_SLICE: Cycle = 2_000;
 
 /// A chip in a window.
 struct WorkSlice<'a> {
@@ -29,7 +29,7 @@ impl<'a> WorkSlice<'a> {
     fn new(node: &'a mut ChipNode, horizon: Cycle, slices: u64) -> Self {
         let window = horizon.saturating_sub(node.node.handled());
         Self {
-            slice: (window / slices).max(SHORTEST),
+            slice: (window / slices).max(MIN_SLICE),
             node,
             horizon,
             begun: false,

@@ -7,10 +7,10 @@
 use std::io::{self, BufRead, Read, Write};
 
 /// The longest message accepted, in bytes. The longest that editors send is an open text.
-pub const LONGEST: u64 = 64 << 20;
+pub const MAX_MESSAGE_BYTES: u64 = 64 << 20;
 
 /// The longest header accepted, all lines together, in bytes.
-const LONGEST_HEADER: u64 = 4096;
+const MAX_HEADER_BYTES: u64 = 4096;
 
 /// Bytes of a bad message that are quoted in errors.
 const SHOWN: usize = 60;
@@ -23,14 +23,14 @@ fn invalid(message: impl Into<String>) -> io::Error {
 ///
 /// # Errors
 /// Returns an error if the stream breaks or ends inside a message, if a header is malformed or has
-/// no usable length, or if the message is longer than [`LONGEST`].
+/// no usable length, or if the message is longer than [`MAX_MESSAGE_BYTES`].
 pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Vec<u8>>> {
-    let Some(length) = header(&mut input.take(LONGEST_HEADER))? else {
+    let Some(length) = header(&mut input.take(MAX_HEADER_BYTES))? else {
         return Ok(None);
     };
-    if length > LONGEST {
+    if length > MAX_MESSAGE_BYTES {
         return Err(invalid(format!(
-            "a message has {length} bytes; the longest that is read has {LONGEST}"
+            "a message has {length} bytes; the longest that is read has {MAX_MESSAGE_BYTES}"
         )));
     }
     // Memory is allocated for what has arrived, not for the announced length.
@@ -57,8 +57,8 @@ fn header(input: &mut dyn BufRead) -> io::Result<Option<u64>> {
         if line.last() != Some(&b'\n') {
             return match total {
                 0 => Ok(None),
-                LONGEST_HEADER.. => Err(invalid(format!(
-                    "a header does not end within {LONGEST_HEADER} bytes"
+                MAX_HEADER_BYTES.. => Err(invalid(format!(
+                    "a header does not end within {MAX_HEADER_BYTES} bytes"
                 ))),
                 _ => Err(invalid("the stream ends inside a header")),
             };

@@ -80,7 +80,7 @@ struct NamedMemory {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrafficFlow {
     ends: BTreeMap<(u8, WorkDirection, WorkEndpoint), u64>,
-    given: CountsOverTime<(u8, WorkEndpoint)>,
+    puts: CountsOverTime<(u8, WorkEndpoint)>,
     units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
     memories: Vec<NamedMemory>,
     /// Commands by microengine and index of the memory.
@@ -196,17 +196,17 @@ impl TrafficFlow {
             .map(|((_, _, end), count)| (*end, *count))
     }
 
-    /// Records that a microengine gave work to an end `count` times at a cycle. Calls must be in
+    /// Records that a microengine put work to an end `count` times at a cycle. Calls must be in
     /// order of time.
     pub fn note_puts(&mut self, at: Cycle, me: u8, end: WorkEndpoint, count: u64) {
-        self.given.add(at, (me, end), count);
+        self.puts.add(at, (me, end), count);
         *self.ends.entry((me, WorkDirection::Puts, end)).or_default() += count;
     }
 
-    /// How often each microengine gave work to each end before a cycle, to the resolution of the
+    /// How often each microengine put work to each end before a cycle, to the resolution of the
     /// notes: their interval is at most about 1/256 of a long run.
     pub fn puts_before(&self, cycle: Cycle) -> impl Iterator<Item = (u8, WorkEndpoint, u64)> + '_ {
-        let counts = self.given.before(cycle).iter();
+        let counts = self.puts.before(cycle).iter();
         counts.map(|((me, end), count)| (*me, *end, *count))
     }
 
@@ -237,7 +237,7 @@ impl Observer for TrafficFlow {
     }
 
     fn visit_state(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
-        self.given.visit_state(at, state);
+        self.puts.visit_state(at, state);
         let maps = [self.ends.len(), self.units.len(), self.accesses.len()];
         for len in maps {
             state.value(len as u64);

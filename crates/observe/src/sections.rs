@@ -38,7 +38,7 @@ use holds::Holds;
 use turns::Turns;
 
 /// Maximum number of exclusive resources; later ones are not tracked.
-const MOST: usize = 64;
+const MAX_RESOURCES: usize = 64;
 
 /// Something that exists only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -180,7 +180,7 @@ impl Tally {
         (from, until): (Cycle, Cycle),
         (context, bounds): (u8, Bounds),
     ) -> bool {
-        if self.holders.len() >= MOST && !self.holders.contains_key(&what) {
+        if self.holders.len() >= MAX_RESOURCES && !self.holders.contains_key(&what) {
             return false;
         }
         let held = until.saturating_sub(from);

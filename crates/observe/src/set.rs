@@ -125,7 +125,7 @@ pub struct FollowedPacket {
     /// Number of packets that arrived in total.
     pub arrival_count: u64,
     /// Its stations; none if it did not arrive.
-    pub packet_events: Vec<PacketEvent>,
+    pub events: Vec<PacketEvent>,
 }
 
 /// The observations of a run that is over.
@@ -167,7 +167,7 @@ impl ObserverSet {
                 .map(|it| FollowedPacket {
                     number: it.number(),
                     arrival_count: it.arrival_count(),
-                    packet_events: it.finish(),
+                    events: it.finish(),
                 })
                 .collect(),
             profile: self.profile.map(|collector| collector.finish(end)),

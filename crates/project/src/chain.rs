@@ -9,9 +9,9 @@ use crate::problem::Problem;
 use crate::quantity::Time;
 
 /// Longest delay of a link, in picoseconds: a second.
-const LONGEST_PS: u64 = 1_000_000_000_000;
+const MAX_PS: u64 = 1_000_000_000_000;
 /// Longest delay in cycles: no chip has more in a second.
-const LONGEST_CYCLES: u64 = 10_000_000_000;
+const MAX_CYCLES: u64 = 10_000_000_000;
 
 /// `[chain]`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -31,8 +31,8 @@ impl ChainSection {
         let wrong = |message: String| Problem::new(message).at(text.excerpt(typed.span(), ""));
         let delay = typed.get_ref().parse::<Time>().map_err(wrong)?;
         let long = match delay {
-            Time::Picoseconds(ps) => ps > LONGEST_PS,
-            Time::Cycles(cycles) => cycles > LONGEST_CYCLES,
+            Time::Picoseconds(ps) => ps > MAX_PS,
+            Time::Cycles(cycles) => cycles > MAX_CYCLES,
         };
         if long {
             return Err(

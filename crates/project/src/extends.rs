@@ -20,7 +20,7 @@ use crate::problem::{Excerpt, Problem};
 /// The key.
 pub(super) const KEY: &str = "extends";
 /// Greatest nesting depth of extended files.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 /// Lists whose entries are identified only by their position.
 const WHOLE_LISTS: &[&str] = &["port", "flow"];
 
@@ -178,9 +178,9 @@ impl ExtendsReader<'_> {
         if self.seen.contains(&file) {
             return Ok(());
         }
-        if self.open.len() > DEEPEST {
+        if self.open.len() > MAX_DEPTH {
             return Err(Problem::new(format!(
-                "more than {DEEPEST} files extend one another"
+                "more than {MAX_DEPTH} files extend one another"
             )));
         }
         let bytes = self

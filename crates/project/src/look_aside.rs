@@ -31,9 +31,9 @@ use crate::toml_errors::KeyError;
 /// Number of query slots.
 pub const QUERY_SLOTS: u32 = 64;
 /// Bytes of the query slots.
-const QUERY_SLOT_BYTES: u32 = 8 * QUERY_SLOTS;
+const QUERY_SLOTS_BYTES: u32 = 8 * QUERY_SLOTS;
 /// Most longwords of a table: half a window of 64 Mbytes.
-const MOST_LONGWORDS: u32 = 1 << 23;
+const MAX_LONGWORDS: u32 = 1 << 23;
 
 /// The answer of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,13 +130,13 @@ impl Registry {
 
 fn attach<L: LookAside>(kind: L, keys: &WindowKeys, resolver: &mut Resolver<'_>) {
     let longwords = kind.longwords();
-    if !(1..=MOST_LONGWORDS).contains(&longwords) {
+    if !(1..=MAX_LONGWORDS).contains(&longwords) {
         let message = format!("a table of {longwords} longwords is not possible");
-        let help = format!("it can have 1 to {MOST_LONGWORDS}");
+        let help = format!("it can have 1 to {MAX_LONGWORDS}");
         resolver.fail(keys.name.span(), message, "", &help);
         return;
     }
-    let half = (4 * longwords).next_power_of_two().max(QUERY_SLOT_BYTES);
+    let half = (4 * longwords).next_power_of_two().max(QUERY_SLOTS_BYTES);
     let attachment = resolver.window(&DeviceWindow {
         kind: kind.name(),
         name: &keys.name,

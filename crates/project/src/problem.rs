@@ -162,17 +162,17 @@ pub fn floor_boundary(text: &str, at: usize) -> usize {
 pub struct Problems(pub Vec<Problem>);
 
 /// Most problems that are shown: each is drawn with a search through its file.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 impl Problems {
     /// Returns the problems that are shown: the first 100, and then how many others there are.
     pub fn shown(&self) -> impl Iterator<Item = Cow<'_, Problem>> {
-        let more = self.0.len().saturating_sub(MOST_SHOWN);
+        let more = self.0.len().saturating_sub(MAX_SHOWN);
         let rest = (more > 0).then(|| {
             let are = if more == 1 { "error is" } else { "errors are" };
             Cow::Owned(Problem::new(format!("{more} more {are} not shown")))
         });
-        let first = self.0.iter().take(MOST_SHOWN).map(Cow::Borrowed);
+        let first = self.0.iter().take(MAX_SHOWN).map(Cow::Borrowed);
         first.chain(rest)
     }
 }

@@ -267,7 +267,7 @@ impl FromStr for Setting {
 }
 
 /// Most keys in a path; the file readers' own limit is slightly higher.
-const DEEPEST: usize = 32;
+const MAX_KEYS: usize = 32;
 
 fn keys(path: &str) -> Result<Vec<String>, String> {
     let mut keys = vec![String::new()];
@@ -286,10 +286,10 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
     if quoted {
         return Err(format!("the quote in `{path}` is not closed"));
     }
-    if keys.len() > DEEPEST {
+    if keys.len() > MAX_KEYS {
         let (first, deep) = (&keys[0], keys.len());
         return Err(format!(
-            "a path has at most {DEEPEST} keys, and the one that begins with `{first}` has {deep}"
+            "a path has at most {MAX_KEYS} keys, and the one that begins with `{first}` has {deep}"
         ));
     }
     if keys.iter().any(String::is_empty) {

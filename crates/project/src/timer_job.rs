@@ -107,7 +107,7 @@ impl TableAccess<'_, '_> {
 
     /// Records a value that traces show over time.
     pub fn show(&mut self, level: Level, value: i64) {
-        self.access.report_level(0, level, value);
+        self.access.trace_level(0, level, value);
     }
 }
 

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn try_place_leaves_the_folder_unchanged() -> std::io::Result<()> {
+    fn check_creatable_leaves_the_folder_unchanged() -> std::io::Result<()> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("out.json");
         check_creatable(&path)?;

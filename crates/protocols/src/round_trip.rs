@@ -37,7 +37,7 @@ impl RtoParameters {
 }
 
 /// Number of doublings after which every timeout is at its ceiling.
-const MOST_DOUBLINGS: u32 = 40;
+const MAX_DOUBLINGS: u32 = 40;
 
 /// The round-trip estimate of a sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +98,7 @@ impl RoundTrip {
 
     /// Doubles the timeout after the timer expired.
     pub fn back_off(&mut self) {
-        self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
+        self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
     }
 
     /// Records that the handshake is done but its SYN had to be retransmitted: without a sample, data

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::icmp::{IPV4, LINK_HEADER};
 
 /// Bytes of a minimum-size frame, without its frame check sequence.
-const LEAST_FRAME: usize = 60;
+const MIN_FRAME: usize = 60;
 
 /// A reply on its way out, one access at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ enum ReplyStep {
     Find(Lookup),
     Send,
     /// The next hop is unknown: the reply is written, and another task sends it.
-    HandOn,
+    Delegate,
     GiveBack,
 }
 
@@ -101,7 +101,7 @@ impl RoutedReply {
                 ("look up the way back", ReplyOutcome::InProgress, cost)
             }
             ReplyStep::Send => self.send(sender, access),
-            ReplyStep::HandOn => self.write_and_offer(sender, access),
+            ReplyStep::Delegate => self.write_and_offer(sender, access),
             ReplyStep::GiveBack => {
                 let cost = sender.free(self.packet.buffer, access);
                 ("give the buffer back", ReplyOutcome::GivenUp, cost)
@@ -117,7 +117,7 @@ impl RoutedReply {
         }
         let mut frame = std::mem::take(&mut self.frame);
         frame[..12].copy_from_slice(&way.link());
-        frame.resize(frame.len().max(LEAST_FRAME), 0);
+        frame.resize(frame.len().max(MIN_FRAME), 0);
         let descriptor = Descriptor {
             length: frame.len() as u32,
             input: Descriptor::of(&self.packet).input,
@@ -125,7 +125,7 @@ impl RoutedReply {
             next_hop: way.index,
         };
         // Another task may have to send it.
-        self.packet.reason = reason::UNROUTED;
+        self.packet.reason = reason::UNRESOLVED;
         let begins = frame.len().min(self.packet.header.len());
         self.packet.header[..begins].copy_from_slice(&frame[..begins]);
         let [link, ..] = self.packet.descriptor;
@@ -139,7 +139,7 @@ impl RoutedReply {
         frame.truncate(self.written);
         self.out = Some(Outgoing::new(self.packet.buffer, frame, descriptor));
         if way.is_unresolved() {
-            ReplyStep::HandOn
+            ReplyStep::Delegate
         } else {
             ReplyStep::Send
         }

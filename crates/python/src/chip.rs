@@ -29,9 +29,9 @@ use crate::project::{Project, frame_bytes, time};
 use crate::run::{checks, core};
 
 /// Minimum frame length without the frame check sequence; shorter frames are padded on the line.
-const LEAST_FRAME: usize = 60;
+const MIN_FRAME: usize = 60;
 /// Maximum frame length in bytes.
-const LONGEST_FRAME: usize = 65_535;
+const MAX_FRAME: usize = 65_535;
 
 /// A chip with its lines.
 struct FedChip {
@@ -205,7 +205,7 @@ impl Chip {
         at: Option<Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
         let mut bytes = frame_bytes(frame)?;
-        if bytes.is_empty() || bytes.len() > LONGEST_FRAME {
+        if bytes.is_empty() || bytes.len() > MAX_FRAME {
             let message = format!("a frame cannot have {} bytes", bytes.len());
             return Err(mistake(message, "a frame has 1 to 65,535 bytes"));
         }
@@ -217,7 +217,7 @@ impl Chip {
             };
             return Err(mistake(message, &help));
         };
-        bytes.resize(bytes.len().max(LEAST_FRAME), 0);
+        bytes.resize(bytes.len().max(MIN_FRAME), 0);
         let mut fed = self.fed.claim("the chip")?;
         let now = fed.node.handled();
         let asked = at.map(|at| Ok::<_, PyErr>(time("at", &at)?.cycles(self.hertz)));

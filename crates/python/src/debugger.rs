@@ -115,7 +115,7 @@ impl Project {
         })?;
         let (system, mut debugger) = made.map_err(|it: Problems| error::problems(&it))?;
         let asked = Arc::clone(&stop);
-        debugger.poll_interrupt(move |_| asked.load(Ordering::Relaxed));
+        debugger.set_interrupt_check(move |_| asked.load(Ordering::Relaxed));
         Ok(Debugger {
             system,
             files: Arc::clone(&self.reading.files),
@@ -151,10 +151,10 @@ fn open(
 }
 
 /// Converts an error of the debugger to an exception.
-fn debug_error(debug_error: &DebugError) -> PyErr {
+fn debug_error(error: &DebugError) -> PyErr {
     mistake(
-        debug_error.message.clone(),
-        debug_error.help.as_deref().unwrap_or_default(),
+        error.message.clone(),
+        error.help.as_deref().unwrap_or_default(),
     )
 }
 

@@ -44,7 +44,7 @@ impl Reference {
 
     /// Checks that the running context has not monopolized the pipeline for too long.
     pub(crate) fn check_watchdog(&mut self, fabric: &mut Fabric) -> Result<(), Stop> {
-        if self.state.cycle < self.state.looked.saturating_add(WATCHDOG_CYCLES) {
+        if self.state.cycle < self.state.last_interaction.saturating_add(WATCHDOG_CYCLES) {
             return Ok(());
         }
         let message = format!(
@@ -52,7 +52,7 @@ impl Reference {
             self.state.running
         );
         self.report_check(Check::NeverYields, message, fabric)?;
-        self.state.looked = self.state.cycle;
+        self.state.last_interaction = self.state.cycle;
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Reference {
 
 /// Whether an instruction yields, issues a command, reads state that others change, or has an
 /// effect that others can see.
-pub(crate) fn is_observable(instruction: &Instruction) -> bool {
+pub(crate) fn resets_watchdog(instruction: &Instruction) -> bool {
     match *instruction {
         Instruction::BranchSignal { .. }
         | Instruction::BranchInputState { .. }

@@ -142,7 +142,7 @@ pub struct MicroengineState {
     /// The cycle of the next instruction.
     pub cycle: Cycle,
     /// The cycle at which the running context last got the pipeline or accessed shared state.
-    pub looked: Cycle,
+    pub last_interaction: Cycle,
     pub pc: u16,
     /// The context that has the pipeline, or had it last.
     pub running: u8,
@@ -234,7 +234,7 @@ impl MicroengineState {
         Self {
             phase: Phase::Idle,
             cycle: 0,
-            looked: 0,
+            last_interaction: 0,
             pc: 0,
             running: 0,
             last: CONTEXTS - 1,

@@ -7,7 +7,7 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::{CONTEXTS, Context, ContextSet, Instruction};
 
-use crate::checks::{is_observable, touches_exposed_registers};
+use crate::checks::{resets_watchdog, touches_exposed_registers};
 use crate::perform::ControlOutcome;
 use crate::state::{AfterDefer, Deferral, Delayed, Phase};
 use crate::{Reference, Steps, Stop};
@@ -101,7 +101,7 @@ impl Reference {
         let state = &mut self.state;
         state.running = context;
         state.cycle = at;
-        state.looked = at;
+        state.last_interaction = at;
         state.phase = Phase::Run;
         state.codes_are_new = false;
         let it = &mut state.contexts[usize::from(context)];
@@ -121,7 +121,7 @@ impl Reference {
         let (from, until) = (self.state.cycle, fabric.now.max(self.state.cycle));
         self.state.stats.stalled += until - from;
         self.state.cycle = until;
-        self.state.looked = until;
+        self.state.last_interaction = until;
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
         fabric.trace.record(until, || TraceEvent::Stalled {
             me,
@@ -141,10 +141,10 @@ impl Reference {
         self.accesses.clear();
         let (me, context, pc) = (self.index, self.state.running, self.state.pc);
         let performed = self.instruction(pc, fabric).and_then(|instruction| {
-            if is_observable(&instruction)
+            if resets_watchdog(&instruction)
                 || touches_exposed_registers(&instruction, self.state.exposed)
             {
-                self.state.looked = self.state.cycle;
+                self.state.last_interaction = self.state.cycle;
             }
             Ok((instruction, self.perform(&instruction, fabric)?))
         });

@@ -14,15 +14,15 @@ use crate::page::parts::{self, LegendEntry, NO_VALUE, ResponsiveChart, Tile};
 /// Maximum points per curve; more could not be distinguished.
 const POINTS: usize = 220;
 /// Maximum number of flows whose curves are drawn.
-const MOST_FLOWS: usize = 8;
+const MAX_FLOWS: usize = 8;
 /// Maximum number of links whose curves are drawn.
-const MOST_LINKS: usize = 6;
+const MAX_LINKS: usize = 6;
 /// Style-sheet classes of the curves of flows.
-const COLOURS: [&str; MOST_FLOWS] = [
+const COLOURS: [&str; MAX_FLOWS] = [
     "of-0", "of-1", "of-2", "of-3", "of-4", "of-5", "of-6", "of-7",
 ];
 /// Style-sheet classes of their legend entries, in the same order.
-const FILLS: [&str; MOST_FLOWS] = [
+const FILLS: [&str; MAX_FLOWS] = [
     "fill-0", "fill-1", "fill-2", "fill-3", "fill-4", "fill-5", "fill-6", "fill-7",
 ];
 
@@ -149,9 +149,9 @@ pub fn render(results: &Results, tracks: &Tracks) -> Result<String, minijinja::E
 
 fn content<'a>(results: &'a Results, tracks: &Tracks) -> NetworkContent<'a> {
     let flows = tracks.names(SampleSubject::Flow, "goodput_bps");
-    let unseen = match flows.len().saturating_sub(MOST_FLOWS) {
+    let unseen = match flows.len().saturating_sub(MAX_FLOWS) {
         0 => String::new(),
-        more => format!("The first {MOST_FLOWS} flows; {more} more are in the table."),
+        more => format!("The first {MAX_FLOWS} flows; {more} more are in the table."),
     };
     let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
     NetworkContent {
@@ -171,7 +171,7 @@ fn content<'a>(results: &'a Results, tracks: &Tracks) -> NetworkContent<'a> {
         ),
         tiles: tiles(results),
         links: { tracks.names(SampleSubject::Link, "queue_bytes").into_iter() }
-            .take(MOST_LINKS)
+            .take(MAX_LINKS)
             .map(|name| link_charts(tracks, name))
             .collect(),
         flows: flow_charts(tracks, &flows),

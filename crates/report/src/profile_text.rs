@@ -14,7 +14,7 @@ use npsim_observe::profile::{LineCycles, Profile, Stage, WaitEnd, stages};
 use npsim_session::text_table::TextTable;
 
 /// Maximum number of characters shown of a source line.
-const WIDEST: usize = 60;
+const MAX_WIDTH: usize = 60;
 
 /// Which source lines are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -368,10 +368,13 @@ impl<'a> Texts<'a> {
 
 fn shortened(text: &str) -> String {
     let text = text.replace('\t', " ");
-    if text.chars().count() <= WIDEST {
+    if text.chars().count() <= MAX_WIDTH {
         return text;
     }
-    text.chars().take(WIDEST - 3).chain("...".chars()).collect()
+    text.chars()
+        .take(MAX_WIDTH - 3)
+        .chain("...".chars())
+        .collect()
 }
 
 /// Formats a share as `12.3%`, rounded half up.

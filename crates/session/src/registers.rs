@@ -9,7 +9,7 @@ use npsim_isa::{Context, Operand};
 use serde::Serialize;
 
 /// Maximum number of registers shown.
-const MOST: usize = 16;
+const MAX_SHOWN: usize = 16;
 
 /// A register and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,7 +20,7 @@ pub struct RegisterValue {
     pub value: u32,
 }
 
-/// The registers that matter for a context at an instruction, at most `MOST`, each name once. Those
+/// The registers that matter for a context at an instruction, at most `MAX_SHOWN`, each name once. Those
 /// read by the instruction come first, so that the limit never cuts them off. A transfer name
 /// stands for an IN and an OUT register; both are listed if both are live.
 #[must_use]
@@ -31,7 +31,7 @@ pub fn relevant_registers(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<Regi
     let image = core.program().image();
     let mut found: Vec<RegisterValue> = Vec::new();
     let mut add = |name: String, operand: Operand, side: TransferDirection| {
-        if found.len() < MOST && found.iter().all(|it| it.name != name) {
+        if found.len() < MAX_SHOWN && found.iter().all(|it| it.name != name) {
             let value = value_of(core.as_ref(), context, operand, side);
             found.push(RegisterValue { name, value });
         }

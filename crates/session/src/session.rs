@@ -305,7 +305,7 @@ impl Session {
         observers: &mut [P],
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     ) -> RunStatus {
-        self.drive_as_known(RunTarget::Pause(pause), observers, progress)
+        self.drive_resumable(RunTarget::Pause(pause), observers, progress)
     }
 
     /// Lets nodes that wait for one that has reached its time limit go on to their own ends,
@@ -327,7 +327,7 @@ impl Session {
         progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send),
     ) -> Option<Ending> {
         loop {
-            match self.drive_as_known(target, observers, progress) {
+            match self.drive_resumable(target, observers, progress) {
                 RunStatus::Ended(ending) => return Some(ending),
                 RunStatus::Paused => return None,
                 RunStatus::Stalled => self.release_waiting(),
@@ -335,7 +335,7 @@ impl Session {
         }
     }
 
-    fn drive_as_known<P: Watcher + Send>(
+    fn drive_resumable<P: Watcher + Send>(
         &mut self,
         target: RunTarget,
         observers: &mut [P],

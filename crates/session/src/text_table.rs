@@ -15,7 +15,7 @@ const NARROW_GAP: u16 = 2;
 /// Maximum width of a cell that stays on one line: a number with its unit.
 const SHORT_CELL: u16 = 14;
 /// Maximum width of a word that is never broken, even where a column of words has to be narrow.
-const LONGEST_WORD: u16 = 40;
+const MAX_WORD_LENGTH: u16 = 40;
 
 /// A table in which some columns are numbers.
 pub struct TextTable {
@@ -105,7 +105,7 @@ impl TextTable {
         } else {
             let below = self.rows.iter().filter_map(|row| row.get(at));
             let short = longest(&mut below.map(|cell| &**cell).filter(|cell| is_short(cell)));
-            word.min(LONGEST_WORD).max(short)
+            word.min(MAX_WORD_LENGTH).max(short)
         };
         // No column is too narrow to read.
         Column {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_fits_is_not_wrapped() {
+    fn fitting_table_is_not_wrapped() {
         let mut table = TextTable::new(&["unit", "busy", "wait"]);
         table.add_row(["sram", "9.5%", "12"]);
         table.add_row(["scratch", "10.5%", "2"]);

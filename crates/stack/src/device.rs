@@ -35,7 +35,7 @@ impl NetworkCard {
     }
 
     /// Whether there are received frames that have not been processed.
-    pub fn has_received(&self) -> bool {
+    pub fn has_pending(&self) -> bool {
         !self.came.is_empty()
     }
 

@@ -32,7 +32,7 @@ pub struct HostAddress {
 /// An end of a transfer at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {
-    /// The transfer, below [`MAX_TRANSFERS`](crate::MOST_TRANSFERS).
+    /// The transfer, below [`MAX_TRANSFERS`](crate::MAX_TRANSFERS).
     pub number: usize,
     /// Which end it is.
     pub role: Role,
@@ -117,7 +117,7 @@ impl Host {
                 .interface
                 .poll(instant, &mut self.card, &mut self.sockets);
             out.extend(std::iter::from_fn(|| self.card.take()));
-            if !busy && polled == PollResult::None && !self.card.has_received() {
+            if !busy && polled == PollResult::None && !self.card.has_pending() {
                 break;
             }
         }

@@ -63,7 +63,7 @@ impl<'s> Interface<'s> {
     pub(crate) fn report(&mut self, progress: Arc<CommandProgress>) {
         let asked = Arc::clone(&progress);
         self.debugger
-            .poll_interrupt(move |cycle| asked.poll_interrupt(cycle));
+            .set_interrupt_check(move |cycle| asked.poll_interrupt(cycle));
         self.progress = Some(progress);
     }
 

@@ -140,7 +140,7 @@ impl LivePicture<'_> {
         let lanes = lanes(chip, names, theme, area.width);
         let lower = (lanes.len() as u16 + 1).min(inner / 2);
         let upper = inner - lower;
-        let ring_lines = |width| ("Rings", ring_lines(chip, names, theme, width));
+        let rings = |width| ("Rings", ring_lines(chip, names, theme, width));
         if area.width >= MIN_WIDTH_FOR_COLUMNS {
             let left = area.width * 58 / 100;
             let at = |x, width| Rect::new(area.x + x, area.y + 1, width, upper);
@@ -149,10 +149,10 @@ impl LivePicture<'_> {
                 buffer.set_string(area.x + left, area.y + 1 + y, "│", Theme::FAINT);
             }
             let right = area.width - left - 1;
-            stack(buffer, at(left + 1, right), theme, &[ring_lines(right)]);
+            stack(buffer, at(left + 1, right), theme, &[rings(right)]);
         } else {
             let mut all = words(area.width);
-            all.push(ring_lines(area.width));
+            all.push(rings(area.width));
             stack(buffer, row(1, upper), theme, &all);
         }
         stack(buffer, row(1 + upper, lower), theme, &[(LANES, lanes)]);

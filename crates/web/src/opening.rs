@@ -142,7 +142,7 @@ fn debugged(
     })?;
     let budget = Arc::new(CycleBudget::default());
     let asked = Arc::clone(&budget);
-    debugger.poll_interrupt(move |cycle| asked.is_used_up(cycle));
+    debugger.set_interrupt_check(move |cycle| asked.is_used_up(cycle));
     debugger.hide_quit();
     let notes = source.survey().map(advisories::of_capture);
     let run = OpenRun {

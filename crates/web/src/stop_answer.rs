@@ -18,7 +18,7 @@ use crate::place::{RunEnd, SourcePlace};
 /// The default number of cycles before a stop whose lanes and packets are shown.
 const WINDOW: u64 = 2_000;
 /// The longest such window, in cycles.
-const LONGEST_WINDOW: u64 = 200_000;
+const MAX_WINDOW: u64 = 200_000;
 
 #[derive(Debug, Serialize)]
 struct View {
@@ -148,7 +148,7 @@ fn named(run: &OpenRun) -> (Vec<RegisterInfo>, Vec<SignalInfo>) {
 pub fn view(files: &FileStore, run: &OpenRun, cycles: Option<u64>) -> Result<Value, Failure> {
     let debugger = &run.debugger;
     let cycle = debugger.cycle();
-    let from = cycle.saturating_sub(cycles.unwrap_or(WINDOW).min(LONGEST_WINDOW));
+    let from = cycle.saturating_sub(cycles.unwrap_or(WINDOW).min(MAX_WINDOW));
     let mut stop = StopView::of(debugger, &History::of(debugger, from));
     for context in &mut stop.contexts {
         for frame in &mut context.frames {

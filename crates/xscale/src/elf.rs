@@ -22,9 +22,9 @@ pub(crate) const DEFAULT: &str = "default_";
 pub(crate) const TABLE: &str = "table_";
 
 /// Bytes of a symbol's name that are kept, since thousands of symbols can share the same long name.
-const LONGEST_NAME: usize = 4096;
+const MAX_NAME_BYTES: usize = 4096;
 /// Total bytes of names after which those that follow remain mangled: a short mangled name can stand for a long one.
-const MOST_DEMANGLED: usize = 64 << 20;
+const MAX_DEMANGLED_BYTES: usize = 64 << 20;
 
 /// Why a file is not a program for the core.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -330,7 +330,7 @@ impl Program {
                 && self.is_code(address);
             if symbol.st_type() == elf::STT_FUNC || is_label {
                 // Rust programs have mangled names.
-                let plain = if demangled < MOST_DEMANGLED {
+                let plain = if demangled < MAX_DEMANGLED_BYTES {
                     addr2line::demangle_auto(name.into(), None)
                 } else {
                     name.into()
@@ -450,7 +450,7 @@ fn check_header(bytes: &[u8]) -> Result<(), ElfError> {
 /// The name of a symbol, cut where it is too long; `None` if it is not UTF-8.
 fn bounded_name(name: &[u8]) -> Option<&str> {
     let name = std::str::from_utf8(name).ok()?;
-    Some(&name[..name.floor_char_boundary(LONGEST_NAME)])
+    Some(&name[..name.floor_char_boundary(MAX_NAME_BYTES)])
 }
 
 fn import_of(name: &str, address: u32) -> Option<Import> {
@@ -486,11 +486,11 @@ fn longwords(address: u32, bytes: &[u8], order: ByteOrder) -> Segment {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_NAME, bounded_name};
+    use super::{MAX_NAME_BYTES, bounded_name};
 
     #[test]
     fn long_names_are_truncated_at_character_boundaries() {
-        let longest = "a".repeat(LONGEST_NAME);
+        let longest = "a".repeat(MAX_NAME_BYTES);
         assert_eq!(bounded_name(longest.as_bytes()), Some(&*longest));
         let longer = format!("{longest}b");
         assert_eq!(bounded_name(longer.as_bytes()), Some(&*longest));

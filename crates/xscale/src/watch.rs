@@ -12,7 +12,7 @@ pub(crate) type Key = [u32; 17];
 
 /// Number of jobs after which the reference state is renewed for the first time, and the largest number.
 const FIRST: u32 = 4;
-const MOST: u32 = 1024;
+const MAX_JOBS: u32 = 1024;
 /// Number of equal laps that are required.
 const LAPS: u32 = 2;
 
@@ -99,7 +99,7 @@ impl LoopWatch {
         *self = Self {
             anchor: Some(now()),
             jobs: 0,
-            limit: (self.limit * 2).min(MOST),
+            limit: (self.limit * 2).min(MAX_JOBS),
             laps: 0,
         };
         Verdict::Forget
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn state_change_ends_a_loop_iteration() {
+    fn state_changes_prevent_loop_detection() {
         let mut watch = LoopWatch::default();
         for job in 0..100 {
             let verdict = watch.begins(&key(1), job, job, job % 2 == 0);

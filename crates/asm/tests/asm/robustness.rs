@@ -340,7 +340,7 @@ fn overlong_conditions_are_refused() {
 }
 
 #[test]
-fn thousands_of_mistakes_are_reported_quickly() {
+fn thousands_of_mistakes_are_reported() {
     let macros = (0..4_000)
         .map(|n| format!("#macro put_{n}(a)\nnop\n#endm\n"))
         .collect::<Vec<_>>()

@@ -200,8 +200,8 @@ proptest! {
         };
         let mut messages = assembly.diagnostics.iter();
         let unreachable = messages.any(|d| d.code == "unreachable-code");
-        let inexact_names = inexact_names(image, &assembly.sources, unreachable);
-        prop_assert!(inexact_names.is_empty(), "{}\n{}", text, inexact_names.join("\n"));
+        let inexact = inexact_names(image, &assembly.sources, unreachable);
+        prop_assert!(inexact.is_empty(), "{}\n{}", text, inexact.join("\n"));
         let mut machine = Machine::default();
         machine.run(image);
         let found: Vec<u32> = machine.written.iter().map(|(_, value)| *value).collect();

@@ -255,7 +255,7 @@ impl Access<'_> {
     }
 
     /// Reports to observers a value that the task keeps for one of its groups.
-    pub fn report_level(&mut self, group: usize, level: Level, value: i64) {
+    pub fn trace_level(&mut self, group: usize, level: Level, value: i64) {
         let (task, group) = (self.task, group as u16);
         self.fabric
             .trace

@@ -26,7 +26,7 @@ use crate::kernel::trace_event::MemoryName;
 /// Bytes per DRAM access of the core.
 pub(super) const DRAM_ACCESS_BYTES: u32 = 32;
 /// Longwords of a descriptor that the core may write: all except the link.
-const MOST_WORDS: usize = 7;
+const MAX_WORDS: usize = 7;
 
 /// Fields of the descriptor of a packet exchanged between microcode and core: the longwords after
 /// the link. A descriptor of four longwords has the first three.
@@ -56,7 +56,7 @@ impl Descriptor {
     }
 
     /// The longwords after the link; those that the core does not set are 0.
-    const fn words(&self) -> [u32; MOST_WORDS] {
+    const fn words(&self) -> [u32; MAX_WORDS] {
         let Self {
             length,
             input,
@@ -75,7 +75,7 @@ pub mod reason {
     /// The next hop does not respond.
     pub const NO_HOST: u8 = 255;
     /// The packet was made by the core, and its next hop is not known yet.
-    pub const UNROUTED: u8 = 254;
+    pub const UNRESOLVED: u8 = 254;
     /// The packet's time to live has expired.
     pub const EXPIRED: u8 = 253;
     /// The packet is larger than the next hop's MTU.
@@ -164,7 +164,7 @@ impl PacketSender {
     /// Writes a packet's descriptor. Returns how long it takes.
     pub fn describe(&self, handle: u32, descriptor: &Descriptor, access: &mut Access<'_>) -> Cycle {
         let words = descriptor.words();
-        let room = (self.buffers.descriptor_longwords.saturating_sub(1) as usize).min(MOST_WORDS);
+        let room = (self.buffers.descriptor_longwords.saturating_sub(1) as usize).min(MAX_WORDS);
         let place = LongwordAddress {
             space: Space::Sram(self.buffers.channel),
             address: handle << 2,

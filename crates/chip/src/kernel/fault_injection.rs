@@ -15,7 +15,7 @@ use crate::Cycle;
 pub const LAST_CYCLE: Cycle = 1 << 59;
 
 /// Most stalls that are listed individually.
-pub(crate) const MOST_LINES: usize = 8;
+pub(crate) const MAX_LINES: usize = 8;
 
 /// The perturbations of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,8 +68,8 @@ impl Perturbations {
                 None => together.push((*stall, vec![stall.context])),
             }
         }
-        let more = together.len().saturating_sub(MOST_LINES);
-        for (stall, mut contexts) in together.into_iter().take(MOST_LINES) {
+        let more = together.len().saturating_sub(MAX_LINES);
+        for (stall, mut contexts) in together.into_iter().take(MAX_LINES) {
             contexts.sort_unstable();
             contexts.dedup();
             lines.push(format!(

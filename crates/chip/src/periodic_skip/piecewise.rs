@@ -6,7 +6,7 @@
 
 use super::period::{Period, changes_repeat};
 use super::search_state::{PiecewiseSearch, Stage, Verification};
-use super::{EventReplay, FUTURE_COUNTS, LONGEST, MULTIPLES};
+use super::{EventReplay, FUTURE_COUNTS, MAX_PERIOD, MULTIPLES};
 use crate::Cycle;
 use crate::chip::Chip;
 use crate::kernel::observer::Observer;
@@ -72,12 +72,12 @@ impl Chip {
                 let begun = self.first_reference(now);
                 self.apply_step(begun, now);
             }
-            look => self.apply_step(look, now),
+            step => self.apply_step(step, now),
         }
     }
 
-    fn apply_step(&mut self, look: SearchStep, now: Cycle) {
-        if let SearchStep::Again(stage, at) = look {
+    fn apply_step(&mut self, step: SearchStep, now: Cycle) {
+        if let SearchStep::Again(stage, at) = step {
             let outside = self.outside();
             self.skip_policy.search = Some(PiecewiseSearch { outside, stage });
             self.skip_policy.search_at(at);
@@ -111,7 +111,7 @@ impl Chip {
         (samples, renew): (u32, u32),
     ) -> SearchStep {
         let at = self.fabric.events.next_time();
-        let Some(digest) = self.state_digest(at).filter(|_| at - begin <= LONGEST) else {
+        let Some(digest) = self.state_digest(at).filter(|_| at - begin <= MAX_PERIOD) else {
             return SearchStep::Nothing;
         };
         if digest == reference.1 {

@@ -76,7 +76,7 @@ pub(crate) struct SkipPolicy {
     /// Number of cycles skipped so far.
     pub(super) skipped: Cycle,
     /// The cycle until which the period found last is known to continue.
-    pub(super) silent: Cycle,
+    pub(super) quiet_until: Cycle,
     /// Buffers for the states that are compared.
     pub(super) states: Box<[StateVector; 3]>,
     /// Buffers for an observer's states, compared along with those of the chip.
@@ -115,7 +115,7 @@ impl SkipPolicy {
             since: (0, 0),
             last_period: None,
             skipped: 0,
-            silent: 0,
+            quiet_until: 0,
             states: Box::default(),
             observed: Box::default(),
             next: Vec::new(),

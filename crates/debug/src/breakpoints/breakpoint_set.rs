@@ -452,14 +452,14 @@ impl Condition for BreakpointSet {
         }
         probe.addresses.sort_unstable();
         probe.addresses.dedup();
-        let examines_chip = !probe.addresses.is_empty() || !probe.words.is_empty();
-        examines_chip.then_some(probe)
+        let is_needed = !probe.addresses.is_empty() || !probe.words.is_empty();
+        is_needed.then_some(probe)
     }
 
-    fn pass(&mut self, pass: &ProbeHit, candidates: &mut Vec<Candidate>) {
-        let moment = TimePoint::of_core(pass.cycle, pass.number);
+    fn probe_hit(&mut self, hit: &ProbeHit, candidates: &mut Vec<Candidate>) {
+        let moment = TimePoint::of_core(hit.cycle, hit.number);
         for (mark, point) in self.points.iter().enumerate().filter(|it| it.1.enabled) {
-            let met = match (&point.what, pass.what) {
+            let met = match (&point.what, hit.what) {
                 (BreakpointKind::Core(addresses), ProbeEvent::Instruction(address)) => {
                     addresses.contains(&address)
                 }

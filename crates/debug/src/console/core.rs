@@ -9,7 +9,7 @@ use crate::thread::Thread;
 /// Longwords per line.
 const PER_LINE: usize = 4;
 /// Maximum number of longwords or instructions shown.
-const MOST: u32 = 4096;
+const MAX_SHOWN: u32 = 4096;
 /// Number of instructions shown by default.
 const INSTRUCTIONS: u32 = 8;
 
@@ -51,10 +51,10 @@ impl Call<'_, '_> {
         let count = match self.rest {
             "" => INSTRUCTIONS,
             rest => { rest.parse().ok() }
-                .filter(|it| (1..=MOST).contains(it))
+                .filter(|it| (1..=MAX_SHOWN).contains(it))
                 .ok_or_else(|| {
                     DebugError::new(format!("`{rest}` is not a number of instructions"))
-                        .help(format!("give one from 1 to {MOST}"))
+                        .help(format!("give one from 1 to {MAX_SHOWN}"))
                 })?,
         };
         let pc = core.cpu().pc();
@@ -72,9 +72,9 @@ impl Call<'_, '_> {
             Some(_) => last_count(self.rest, 1),
             None => (self.rest, 1),
         };
-        if count > MOST {
+        if count > MAX_SHOWN {
             return Err(DebugError::new(format!("{count} longwords are too many"))
-                .help(format!("at most {MOST} are shown")));
+                .help(format!("at most {MAX_SHOWN} are shown")));
         }
         let first = core.value(text)? & !3;
         let addresses = (0..count).map(|n| first.wrapping_add(4 * n));

@@ -15,7 +15,7 @@ use crate::names::{NamedRegister, Ring, live_at, owner_text};
 /// Longwords per line.
 const PER_LINE: usize = 4;
 /// Maximum number of longwords shown.
-const MOST_WORDS: u32 = 4096;
+const MAX_WORDS: u32 = 4096;
 
 /// Makes the operand for a register of a file from its number.
 type RegisterOfFile = fn(u8) -> Operand;
@@ -231,9 +231,9 @@ impl Call<'_, '_> {
 
     fn memory(&self) -> Result<Vec<String>, DebugError> {
         let (text, count) = last_count(self.rest, 1);
-        if count > MOST_WORDS {
+        if count > MAX_WORDS {
             return Err(DebugError::new(format!("{count} longwords are too many"))
-                .help(format!("at most {MOST_WORDS} are shown")));
+                .help(format!("at most {MAX_WORDS} are shown")));
         }
         let thread = self.debugger.thread();
         let scope = self.debugger.scope(thread);

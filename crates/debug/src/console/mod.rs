@@ -54,7 +54,7 @@ impl Reply {
 pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;
 
 /// Maximum number of steps per command.
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 /// Executes a command line. Empty lines and those that begin with `;` or `//` do nothing.
 ///
@@ -231,10 +231,10 @@ impl Call<'_, '_> {
         let count = match self.rest {
             "" => 1,
             rest => { rest.parse().ok() }
-                .filter(|it| (1..=MOST_STEPS).contains(it))
+                .filter(|it| (1..=MAX_STEPS).contains(it))
                 .ok_or_else(|| {
                     DebugError::new(format!("`{rest}` is not a number of steps"))
-                        .help(format!("give one from 1 to {MOST_STEPS}"))
+                        .help(format!("give one from 1 to {MAX_STEPS}"))
                 })?,
         };
         let forward = direction == Direction::Forward;
@@ -421,19 +421,19 @@ impl Call<'_, '_> {
             );
         }
         let thread = self.debugger.thread();
-        let mut deeds = self.debugger.who(text, thread, count as usize)?;
-        if deeds.is_empty() {
+        let mut attributed = self.debugger.who(text, thread, count as usize)?;
+        if attributed.is_empty() {
             return Ok(Reply::line(format!(
                 "nothing has written or raised `{text}` from the beginning of the run to cycle {}",
                 self.debugger.cycle()
             )));
         }
         if oldest_first {
-            deeds.reverse();
+            attributed.reverse();
         }
-        let lines = deeds
+        let lines = attributed
             .iter()
-            .map(|deed| show::deed_text(self.debugger, deed));
+            .map(|attribution| show::event_text(self.debugger, attribution));
         Ok(Reply::lines(lines.collect()))
     }
 

@@ -336,16 +336,18 @@ pub(super) fn woken_text(debugger: &Debugger, thread: Thread, woken: &Wakeup) ->
     lines
 }
 
-pub(super) fn deed_text(debugger: &Debugger, deed: &AttributedEvent) -> String {
-    let by = deed
+pub(super) fn event_text(debugger: &Debugger, attribution: &AttributedEvent) -> String {
+    let by = attribution
         .place
         .map(|place| format!(" by {}", debugger.place_text(place)));
-    let value = deed.value.map(|value| format!(": {value} ({value:#x})"));
+    let value = attribution
+        .value
+        .map(|value| format!(": {value} ({value:#x})"));
     format!(
         "{}{}, {}{}",
-        cycle_text(debugger, deed.cycle),
+        cycle_text(debugger, attribution.cycle),
         value.unwrap_or_default(),
-        deed.what,
+        attribution.what,
         by.unwrap_or_default()
     )
 }
@@ -387,8 +389,11 @@ pub(super) fn buffer_text(debugger: &Debugger, view: &BufferView) -> Vec<String>
                 .to_owned(),
         );
     }
-    for deed in &view.carried {
-        lines.push(format!("  carried in {}", deed_text(debugger, deed)));
+    for attribution in &view.carried {
+        lines.push(format!(
+            "  carried in {}",
+            event_text(debugger, attribution)
+        ));
     }
     lines
 }

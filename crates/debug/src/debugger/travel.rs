@@ -5,7 +5,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::ContextPhase;
 use npsim_session::simulation::Ending;
 
-use super::{CompletedStep, Debugger, MOST_COMPLETED_STEPS, Selection, Stop, StopCause, image_of};
+use super::{CompletedStep, Debugger, MAX_REVERSIBLE_STEPS, Selection, Stop, StopCause, image_of};
 use crate::breakpoints::{Breakpoint, BreakpointKind, BreakpointSet, Edit};
 use crate::core;
 use crate::core_step::CoreLines;
@@ -146,8 +146,8 @@ impl Debugger {
             Direction::Back => self.step_back(step),
         };
         if stop.reason == StopCause::Step {
-            if self.made.len() == MOST_COMPLETED_STEPS {
-                self.made.drain(..MOST_COMPLETED_STEPS / 2);
+            if self.made.len() == MAX_REVERSIBLE_STEPS {
+                self.made.drain(..MAX_REVERSIBLE_STEPS / 2);
             }
             self.made.push(CompletedStep {
                 step,

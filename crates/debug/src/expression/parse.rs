@@ -8,10 +8,10 @@ use crate::error::DebugError;
 use crate::names::Memory;
 
 /// Maximum nesting depth of expressions.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Maximum number of names, numbers and operators in an expression: a chain of operators is nested
 /// too.
-const LONGEST: usize = 1000;
+const MAX_TOKENS: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ExpressionToken {
@@ -55,10 +55,10 @@ pub(super) fn whole(text: &str) -> Result<ExpressionNode, DebugError> {
     if tokens.is_empty() {
         return Err(DebugError::new("there is no expression"));
     }
-    if tokens.len() > LONGEST {
+    if tokens.len() > MAX_TOKENS {
         let count = tokens.len();
         return Err(DebugError::new(format!(
-            "the expression has {count} parts, and {LONGEST} is the most"
+            "the expression has {count} parts, and {MAX_TOKENS} is the most"
         ))
         .help("look at parts of it one after the other"));
     }
@@ -175,7 +175,7 @@ impl ExpressionParser<'_> {
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, DebugError>,
     ) -> Result<T, DebugError> {
-        if self.depth == DEEPEST {
+        if self.depth == MAX_DEPTH {
             return Err(DebugError::new("the expression is nested too deeply"));
         }
         self.depth += 1;

@@ -30,12 +30,12 @@ pub struct PacketEvent {
     pub place: Option<CodePoint>,
 }
 
-/// The stations of a packet.
+/// The events of a packet, which the console calls stations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketTrail {
     /// The frame's number.
     pub packet: u64,
-    /// The stations, in order.
+    /// The events, in order.
     pub events: Vec<PacketEvent>,
     /// Whether it has left or was lost. Otherwise neither was observed before `until`.
     pub over: bool,
@@ -68,7 +68,7 @@ impl PacketFollower {
         }
     }
 
-    fn station(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<CommandIssuer>) {
+    fn add_event(&mut self, cycle: Cycle, what: impl Into<String>, by: Option<CommandIssuer>) {
         let place = by.map(|by| self.place(by));
         self.events.push(PacketEvent {
             cycle,
@@ -131,14 +131,14 @@ impl Condition for PacketFollower {
                 port, frame, bytes, ..
             } if frame == packet => {
                 let text = format!("begins to arrive at port {port}, {bytes} bytes");
-                self.station(at, text, None);
+                self.add_event(at, text, None);
             }
             TraceEvent::Dropped {
                 port,
                 frame: Some(frame),
                 reason,
             } if frame == packet => {
-                self.station(at, format!("lost at port {port}: {}", reason.text()), None);
+                self.add_event(at, format!("lost at port {port}: {}", reason.text()), None);
                 Self::end(at, candidates);
             }
             TraceEvent::Departed {
@@ -148,7 +148,7 @@ impl Condition for PacketFollower {
                 ..
             } if frame == packet => {
                 let text = format!("has left by port {port}, {bytes} bytes");
-                self.station(at, text, None);
+                self.add_event(at, text, None);
                 Self::end(at, candidates);
             }
             TraceEvent::Rbuf {
@@ -157,7 +157,7 @@ impl Condition for PacketFollower {
                 step,
             } if frame == packet => {
                 let (text, by) = rbuf_station(element, step);
-                self.station(at, text, by);
+                self.add_event(at, text, by);
             }
             TraceEvent::Touched { frame, me, context } if frame == packet => {
                 let thread = Thread { me, context };
@@ -166,7 +166,7 @@ impl Condition for PacketFollower {
                     || "its DRAM block read or written".to_owned(),
                     |it| format!("its DRAM block: {}", names::operation(it.op)),
                 );
-                self.station(at, what, Some((me, context, Some(Unit::Dram))));
+                self.add_event(at, what, Some((me, context, Some(Unit::Dram))));
             }
             TraceEvent::Tbuf {
                 element,
@@ -182,7 +182,7 @@ impl Condition for PacketFollower {
                     }
                     TbufStep::Sent => ("is with its MAC", None),
                 };
-                self.station(at, format!("TBUF element {element} {what}"), by);
+                self.add_event(at, format!("TBUF element {element} {what}"), by);
             }
             _ => {}
         }

@@ -56,7 +56,7 @@ enum Writes {
 }
 
 /// The writes of one location.
-struct Deeds {
+struct WriterSearch {
     location: Lvalue,
     thread: Thread,
     physical: Option<PhysicalRegister>,
@@ -68,7 +68,7 @@ struct Deeds {
     seen: Vec<ObservedEvent>,
 }
 
-impl Deeds {
+impl WriterSearch {
     fn new(location: Lvalue, thread: Thread, image: &Image, tasks: Vec<&'static str>) -> Self {
         let physical = match location {
             Lvalue::Register(operand, side) => PhysicalRegister::of(operand, side, thread.context),
@@ -161,7 +161,7 @@ impl Deeds {
     }
 }
 
-impl Condition for Deeds {
+impl Condition for WriterSearch {
     fn wants(&self) -> EventKinds {
         match self.location {
             Lvalue::Signal(_) => EventKinds::of(&[TraceEventKind::Signal]),
@@ -342,8 +342,8 @@ impl Debugger {
         let location = expression.location(&scope)?;
         let bound = expression.bound(&scope)?;
         let image = self.image(thread.me).cloned().unwrap_or_default();
-        let mut deeds = Deeds::new(location, thread, &image, self.tasks());
-        if matches!(deeds.physical, Some(PhysicalRegister::Neighbour(_))) {
+        let mut attributed = WriterSearch::new(location, thread, &image, self.tasks());
+        if matches!(attributed.physical, Some(PhysicalRegister::Neighbour(_))) {
             return Err(DebugError::new(format!(
                 "`{text}` is a next-neighbour register: what writes it is not recorded"
             ))
@@ -358,7 +358,7 @@ impl Debugger {
         let mut found = Vec::new();
         let mut broken_off = None;
         while found.len() < most {
-            let hits = match self.find(&mut deeds, Direction::Back, None) {
+            let hits = match self.find(&mut attributed, Direction::Back, None) {
                 SearchResult::Hit(hits) => hits,
                 SearchResult::Nothing => break,
                 SearchResult::Interrupted => {
@@ -369,7 +369,7 @@ impl Debugger {
             let moment = hits[0].moment;
             let visible = moment.cycle + 1;
             while let Some(edit) = by_hand.pop_if(|it| it.cycle >= visible) {
-                found.push(manual_deed(&edit));
+                found.push(manual_event(&edit));
             }
             let value = if is_signal {
                 None
@@ -380,7 +380,7 @@ impl Debugger {
                 bound.value(&self.scope(thread)).ok()
             };
             for (nth, hit) in hits.iter().rev().enumerate() {
-                let seen = &deeds.seen[hit.mark];
+                let seen = &attributed.seen[hit.mark];
                 found.push(AttributedEvent {
                     cycle: moment.cycle,
                     moment: if seen.instruction {
@@ -394,14 +394,14 @@ impl Debugger {
                     value: value.filter(|_| nth == 0),
                 });
             }
-            deeds.seen.clear();
+            attributed.seen.clear();
             self.timeline_mut().goto_point(moment);
         }
         // After an interruption, only manual changes from the cycle that the search has reached are
         // reported.
         let known = broken_off.unwrap_or(0);
         let later = by_hand.iter().rev().filter(|it| it.cycle >= known);
-        found.extend(later.map(manual_deed));
+        found.extend(later.map(manual_event));
         found.truncate(most);
         self.timeline_mut().goto_point(start);
         match broken_off {
@@ -413,7 +413,7 @@ impl Debugger {
     }
 }
 
-fn manual_deed(edit: &Edit) -> AttributedEvent {
+fn manual_event(edit: &Edit) -> AttributedEvent {
     AttributedEvent {
         cycle: edit.cycle,
         moment: TimePoint::before(edit.cycle),

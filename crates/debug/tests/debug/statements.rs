@@ -78,14 +78,14 @@ fn interrupted_wake_reports_the_cycle_reached() {
     let mut debugger = system.debugger();
     debugger.goto(30_000);
     commands(&mut debugger, "set scratch[0x80] = 1\ngoto 1000");
-    debugger.poll_interrupt(|_| true);
+    debugger.set_interrupt_check(|_| true);
     let said = commands(&mut debugger, "wake 0.2").remove(0);
     let cycle = debugger.cycle();
     assert!(cycle <= 30_000, "{cycle}");
     let expected =
         format!("interrupted: nothing wakes 0.2 before cycle {cycle}; what follows is not known");
     assert_eq!(said, expected);
-    debugger.poll_interrupt(|_| false);
+    debugger.set_interrupt_check(|_| false);
     let (woken, _) = debugger.wake("0.2".parse().unwrap()).unwrap();
     assert!(woken.unwrap().at >= 30_000);
 }
@@ -97,18 +97,18 @@ fn interrupted_who_reports_the_range_searched() {
     debugger.goto(100);
     commands(&mut debugger, "set scratch[0x80] = 7");
     debugger.goto(90_000);
-    debugger.poll_interrupt(|_| true);
+    debugger.set_interrupt_check(|_| true);
     let said = error_text(&mut debugger, "who scratch[0x80] 1");
     let from: Cycle = { said.split("from cycle ").nth(1) }
         .and_then(|it| it.split_whitespace().next()?.parse().ok())
         .unwrap();
     assert!((101..90_000).contains(&from), "{said}");
-    debugger.poll_interrupt(|_| false);
+    debugger.set_interrupt_check(|_| false);
     let writer = debugger.who("scratch[0x80]", debugger.thread(), 1).unwrap();
     assert_eq!(writer[0].cycle, 100);
     // A manual change after that cycle is known, whatever else is not.
     commands(&mut debugger, "set scratch[0x80] = 8");
-    debugger.poll_interrupt(|_| true);
+    debugger.set_interrupt_check(|_| true);
     let writer = debugger.who("scratch[0x80]", debugger.thread(), 2).unwrap();
     let said: Vec<_> = writer.iter().map(|it| (it.cycle, it.value)).collect();
     assert_eq!(said, [(90_000, Some(8))]);
@@ -118,13 +118,13 @@ fn interrupted_who_reports_the_range_searched() {
 fn interrupted_packet_search_claims_no_absence() {
     let system = System::wire8();
     let mut debugger = system.debugger();
-    debugger.poll_interrupt(|_| true);
+    debugger.set_interrupt_check(|_| true);
     let said = error_text(&mut debugger, "packet 200");
     assert!(
         said.contains("interrupted: no packet 200 comes before cycle "),
         "{said}"
     );
-    debugger.poll_interrupt(|_| false);
+    debugger.set_interrupt_check(|_| false);
     assert_eq!(commands(&mut debugger, "packet 200")[0], "packet 200");
     let said = error_text(&mut debugger, "packet 100000");
     assert!(said.contains("no packet 100000 comes"), "{said}");
@@ -169,24 +169,33 @@ fn who_names_the_last_writer_of_registers_and_signals() {
             }
             assert!(changed.len() >= 8, "{changed:?}");
             for (name, value) in &last {
-                let deeds = debugger.who(name, thread, 1).unwrap();
-                let (Some(deed), Some(&cycle)) = (deeds.first(), changed.get(name)) else {
+                let attributed = debugger.who(name, thread, 1).unwrap();
+                let (Some(attribution), Some(&cycle)) = (attributed.first(), changed.get(name))
+                else {
                     assert!(!changed.contains_key(name), "{name} of {thread} changes");
                     continue;
                 };
                 // The same value may have been written once more.
                 assert!(
-                    deed.cycle + 1 >= cycle,
-                    "{name} of {thread}: {deed:?}, {cycle}"
+                    attribution.cycle + 1 >= cycle,
+                    "{name} of {thread}: {attribution:?}, {cycle}"
                 );
                 if name.starts_with("signal") {
                     // A signal that is already waited for is consumed when it arrives.
                     continue;
                 }
-                assert_eq!(deed.value, Some(*value), "{name} of {thread}: {deed:?}");
+                assert_eq!(
+                    attribution.value,
+                    Some(*value),
+                    "{name} of {thread}: {attribution:?}"
+                );
                 debugger.goto(cycle);
-                let deed = debugger.who(name, thread, 1).unwrap().remove(0);
-                assert_eq!(deed.cycle + 1, cycle, "{name} of {thread}: {deed:?}");
+                let attribution = debugger.who(name, thread, 1).unwrap().remove(0);
+                assert_eq!(
+                    attribution.cycle + 1,
+                    cycle,
+                    "{name} of {thread}: {attribution:?}"
+                );
                 debugger.goto(CYCLES);
             }
         }

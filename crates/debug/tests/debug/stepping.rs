@@ -229,8 +229,8 @@ fn macro_parameter_evaluates_to_its_argument() {
     let value = |expression: &str| debugger.evaluate(expression, thread).unwrap();
     assert_eq!(value("address"), 192);
     assert_eq!(value("address"), value("buffer"));
-    let error_text = debugger.evaluate("signal(done)", thread).unwrap_err();
-    assert!(error_text.message.contains("`moved`"), "{error_text}");
+    let error = debugger.evaluate("signal(done)", thread).unwrap_err();
+    assert!(error.message.contains("`moved`"), "{error}");
     // Outside of the macro, the name does not exist.
     commands(&mut debugger, "out");
     assert_eq!(debugger.frames(thread)[0].name, "wire8.uc");
@@ -329,18 +329,21 @@ fn who_lists_writers_latest_first() {
     commands(&mut debugger, "break wire8.uc:49 in 0.1\ncontinue");
     let thread = debugger.thread();
     let now = debugger.timeline().moment();
-    let deeds = debugger.who("status", thread, 2).unwrap();
+    let attributed = debugger.who("status", thread, 2).unwrap();
     assert_eq!(debugger.timeline().moment(), now);
-    assert_eq!(deeds.len(), 2, "{deeds:?}");
-    assert!(deeds[0].cycle > deeds[1].cycle);
-    let writer = deeds[0].place.unwrap();
+    assert_eq!(attributed.len(), 2, "{attributed:?}");
+    assert!(attributed[0].cycle > attributed[1].cycle);
+    let writer = attributed[0].place.unwrap();
     let image = &system.programs[0].image;
     assert!(
         image.place(writer.pc).ends_with("wire8.uc:46"),
         "{}",
         image.place(writer.pc)
     );
-    assert_eq!(deeds[0].value, debugger.evaluate("status", thread).ok());
+    assert_eq!(
+        attributed[0].value,
+        debugger.evaluate("status", thread).ok()
+    );
     let signals = debugger.who("signal(2)", thread, 1).unwrap();
     assert_eq!(signals[0].what, "mpacket");
 }
@@ -597,10 +600,10 @@ fn every_command_has_help_with_an_example() {
 }
 
 #[test]
-fn a_search_can_be_interrupted() {
+fn search_can_be_interrupted() {
     let system = System::forward();
     let mut debugger = system.debugger();
-    debugger.poll_interrupt(|cycle| cycle >= 60_000);
+    debugger.set_interrupt_check(|cycle| cycle >= 60_000);
     assert_eq!(
         debugger.run(Direction::Forward).reason,
         StopCause::Interrupted

@@ -14,7 +14,7 @@ use npsim_project::quantity::Time;
 use std::collections::BTreeSet;
 
 /// Maximum points of a sweep: more than a day of the quickest runs.
-const MOST_POINTS: usize = 100_000;
+const MAX_POINTS: usize = 100_000;
 
 pub(super) fn check_window(window: &WindowText) -> Result<(), Problem> {
     let detected = window.is_detected();
@@ -77,9 +77,9 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
     let points = sweep.axis.iter().try_fold(1_usize, |points, axis| {
         points.checked_mul(axis.levels().len())
     });
-    if points.is_none_or(|points| points > MOST_POINTS) {
+    if points.is_none_or(|points| points > MAX_POINTS) {
         return Err(at(format!(
-            "its axes make more points than {MOST_POINTS}, one for each choice of a value on every axis"
+            "its axes make more points than {MAX_POINTS}, one for each choice of a value on every axis"
         )));
     }
     let mut names = BTreeSet::new();

@@ -15,7 +15,7 @@ use crate::microengines;
 /// The permitted distance of a settled value from its end, if `within` is left out.
 const WITHIN: f64 = 0.1;
 /// Maximum length of a stamp in bytes.
-const LONGEST_STAMP: usize = 8;
+const MAX_STAMP_BYTES: usize = 8;
 
 /// The values of `measure`.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -216,8 +216,8 @@ impl Keys {
         if stamp.tick == 0 {
             return Err("a tick has at least one cycle".into());
         }
-        if !(1..=LONGEST_STAMP).contains(&stamp.bytes) {
-            return Err(format!("a stamp has 1 to {LONGEST_STAMP} bytes"));
+        if !(1..=MAX_STAMP_BYTES).contains(&stamp.bytes) {
+            return Err(format!("a stamp has 1 to {MAX_STAMP_BYTES} bytes"));
         }
         Ok(stamp)
     }

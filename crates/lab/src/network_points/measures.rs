@@ -12,7 +12,7 @@ use crate::metric::{
 };
 
 /// Minimum number of samples to judge settling.
-const LEAST_TO_SETTLE: usize = 8;
+const MIN_TO_SETTLE: usize = 8;
 
 /// Data of a window.
 pub(super) struct WindowData<'a> {
@@ -307,9 +307,9 @@ fn cov(series: &[Vec<f64>], of: Variation) -> Result<f64, String> {
 fn settling(series: &[Vec<f64>], within: f64) -> Result<usize, String> {
     let mut last = 0;
     for values in series {
-        if values.len() < LEAST_TO_SETTLE {
+        if values.len() < MIN_TO_SETTLE {
             return Err(format!(
-                "the window is shorter than {LEAST_TO_SETTLE} `delta`"
+                "the window is shorter than {MIN_TO_SETTLE} `delta`"
             ));
         }
         let end = &values[values.len() - values.len() / 4..];

@@ -20,7 +20,7 @@ use crate::verdict::{Comparison, FigureValue, Verdict};
 const SCHEMA: &str = "npsim-sensitivity-1";
 
 /// Maximum number of rows in the figure; those that vary most are shown.
-const MOST_BARS: usize = 40;
+const MAX_BARS: usize = 40;
 
 /// The unmodified study and the knobs that are varied.
 pub(super) struct Base<'a> {
@@ -316,7 +316,7 @@ impl SensitivityReport {
             ));
         }
         bars.sort_by(|a, b| b.0.total_cmp(&a.0));
-        bars.truncate(MOST_BARS);
+        bars.truncate(MAX_BARS);
         Tornado {
             title: format!("{}: what moves by a fifth move its rows by", self.study),
             axis: "change in percent".into(),

@@ -11,7 +11,7 @@ use crate::setting_value::SettingValue;
 use crate::windows::{self, picoseconds};
 
 /// Maximum number of windows of a time axis.
-const MOST_WINDOWS: u64 = 100_000;
+const MAX_WINDOWS: u64 = 100_000;
 /// Picoseconds per second.
 const SECOND: f64 = 1e12;
 
@@ -176,9 +176,9 @@ impl Axis {
                 .ok_or_else(|| format!("`{unit}` is not a unit of time such as `s` or `ms`"))?,
         };
         let count = until.saturating_sub(from) / every;
-        if count == 0 || count > MOST_WINDOWS {
+        if count == 0 || count > MAX_WINDOWS {
             return Err(format!(
-                "`every`, `from` and `until` make {count} windows; 1 to {MOST_WINDOWS} are possible"
+                "`every`, `from` and `until` make {count} windows; 1 to {MAX_WINDOWS} are possible"
             ));
         }
         let level = |number: u64| {

@@ -165,7 +165,7 @@ fn no_router_relies_on_branch_latency() {
 }
 
 #[test]
-fn no_router_relies_on_memory_latencies() {
+fn no_router_relies_on_uncertain_latencies() {
     let systems = routers();
     let (_, stopped) = faults(&study(&systems, "50us"), |profile| {
         (1..=2).map(|seed| perturb_all(profile, seed)).collect()

@@ -20,7 +20,7 @@ struct Reflector {
     now: Time,
     entered: Vec<(usize, Time)>,
     inside: VecDeque<DepartingFrame>,
-    leaving: Vec<DepartingFrame>,
+    departing: Vec<DepartingFrame>,
     /// Calls of `run_to`, with their lengths.
     runs: Vec<Time>,
     changed: Vec<String>,
@@ -64,13 +64,13 @@ impl LiveSystem for Reflector {
             .front()
             .is_some_and(|frame| frame.due - FRAME < until)
         {
-            self.leaving.extend(self.inside.pop_front());
+            self.departing.extend(self.inside.pop_front());
         }
         Ok(())
     }
 
     fn take_departing(&mut self) -> Vec<DepartingFrame> {
-        std::mem::take(&mut self.leaving)
+        std::mem::take(&mut self.departing)
     }
 
     fn counts(&self) -> Vec<PortCounts> {

@@ -95,7 +95,7 @@ impl CapturePort {
 /// either. A target that exists and is not a regular file (a pipe, `/dev/null`) is written to directly,
 /// and so is standard output, named `-`.
 ///
-/// A sink from [`create_resumable`](TraceSink::create_kept) leaves its temporary file behind, so that
+/// A sink from [`create_resumable`](TraceSink::create_resumable) leaves its temporary file behind, so that
 /// [`resume`](TraceSink::resume) can continue it.
 pub struct TraceSink {
     /// Builds the blocks of pcapng; `None` for a classic file.
@@ -155,7 +155,7 @@ impl TraceSink {
         Self::begin(Compressor::new(None, file), target, form, seen_at)
     }
 
-    /// Continues a capture from [`create_resumable`](Self::create_kept) at `position`; anything after that is
+    /// Continues a capture from [`create_resumable`](Self::create_resumable) at `position`; anything after that is
     /// dropped. If the capture was completed in the meantime, a copy of its beginning is continued, and
     /// `path` keeps its content until [`finish`](Self::finish).
     ///

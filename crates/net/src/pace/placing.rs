@@ -7,7 +7,7 @@ use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
 use crate::recording::SECOND_PS;
 
 /// Ten years, which no run of a chip exceeds.
-const LONGEST_PS: u128 = 10 * 365 * 24 * 3600 * SECOND_PS;
+const MAX_TIME_PS: u128 = 10 * 365 * 24 * 3600 * SECOND_PS;
 
 /// The timeline of a port's line. Times are exact, in units of 1/rate picoseconds; a bit takes 10^12 of them.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Placing {
         // A time within the limit, below 2^69 ps, fits for any line rate below 2^58 bit/s, and so do the few bits
         // that a frame adds.
         let start = match wanted_ps {
-            Some(wanted_ps) if wanted_ps > LONGEST_PS => return Err(too_long),
+            Some(wanted_ps) if wanted_ps > MAX_TIME_PS => return Err(too_long),
             Some(wanted_ps) => {
                 let wanted = wanted_ps.checked_mul(line.rate).ok_or(too_long.clone())?;
                 if self.pace == Pace::Recorded {
@@ -104,7 +104,7 @@ impl Placing {
             .ok_or(too_long.clone())?;
         line.free = end.saturating_add(u128::from(GAP_BYTES * 8) * SECOND_PS);
         let end_ps = end / line.rate;
-        if end_ps > LONGEST_PS {
+        if end_ps > MAX_TIME_PS {
             return Err(too_long);
         }
         let start_ps = start / line.rate;

@@ -59,7 +59,7 @@ fn ports_and_nanoseconds_round_trip() {
 }
 
 #[test]
-fn capture_form_follows_the_file_name() {
+fn capture_format_follows_the_file_name() {
     let form = |name: &str| CaptureFormat::of_name(Path::new(name));
     assert_eq!(form("x/a.PCAP"), Some(CaptureFormat::Pcap));
     assert_eq!(form("a.b.pcapng.gz"), Some(CaptureFormat::PcapNg));

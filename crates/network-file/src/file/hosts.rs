@@ -12,7 +12,7 @@ use super::{FileReading, MAX_NODES};
 use npsim_network::topology::{HostCpu, Node, NodeKind};
 
 /// Most hosts in a group.
-const MOST_HOSTS: u64 = MAX_NODES as u64;
+const MAX_HOSTS: u64 = MAX_NODES as u64;
 
 /// Kinds of hosts by name.
 const KINDS: [(&str, Kind); 2] = [("stack", Kind::Stack), ("interface", Kind::Interface)];
@@ -43,9 +43,9 @@ impl FileReading {
         if let Some(placed) = host
             .count
             .as_ref()
-            .filter(|_| !(1..=MOST_HOSTS).contains(&count))
+            .filter(|_| !(1..=MAX_HOSTS).contains(&count))
         {
-            let message = format!("a group has 1 to {MOST_HOSTS} hosts");
+            let message = format!("a group has 1 to {MAX_HOSTS} hosts");
             return Err(self.text.problem(placed.span(), message));
         }
         let kind = match &host.kind {

@@ -12,7 +12,7 @@ use npsim_network::topology::{
 };
 
 /// Most links of a network.
-const MOST_LINKS: usize = 16_384;
+const MAX_LINKS: usize = 16_384;
 
 /// Bits per second of an ideal switch between a router's port and the hosts behind it, which adds no
 /// significant time.
@@ -81,9 +81,9 @@ impl FileReading {
         // A router's port has a single line, which a group of hosts shares through a switch.
         let shared = (a.len() > 1 && router(&b)) || (b.len() > 1 && router(&a));
         let count = a.len().max(b.len());
-        if self.topology.links.len() + count + usize::from(shared) > MOST_LINKS {
+        if self.topology.links.len() + count + usize::from(shared) > MAX_LINKS {
             let message = format!(
-                "a network has at most {MOST_LINKS} links, and with {} the file has more",
+                "a network has at most {MAX_LINKS} links, and with {} the file has more",
                 if count == 1 { "this one" } else { "these" }
             );
             let problem = self.text.problem(link.between.span(), message);

@@ -69,7 +69,7 @@ pub enum LimitText {
 }
 
 /// Limits must be below this.
-const MOST: u64 = 1_000_000_000_000_000;
+const QUANTITY_LIMIT: u64 = 1_000_000_000_000_000;
 
 /// Parses `100 packets`, `64KB`, `1.5MB`, `2bdp` or `endless`.
 pub fn limit(text: &str) -> Result<LimitText, String> {
@@ -77,7 +77,8 @@ pub fn limit(text: &str) -> Result<LimitText, String> {
     if text == "endless" {
         return Ok(LimitText::Unlimited);
     }
-    let whole = |dimension| quantity::whole(text, dimension).filter(|number| *number < MOST);
+    let whole =
+        |dimension| quantity::whole(text, dimension).filter(|number| *number < QUANTITY_LIMIT);
     let packets = || whole(Dimension::Packets).map(LimitText::Packets);
     let bytes = || whole(Dimension::Bytes).map(LimitText::Bytes);
     let products =

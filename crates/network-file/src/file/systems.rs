@@ -14,9 +14,9 @@ use npsim_network::topology::NodeKind;
 
 /// Shortest delay of a link at a chip: chips and their surroundings are simulated independently for
 /// up to this time.
-const LEAST_DELAY: Time = MICROSECOND;
+const MIN_DELAY: Time = MICROSECOND;
 /// Most ports of any chip.
-const MOST_PORTS: usize = 32;
+const MAX_PORTS: usize = 32;
 
 /// The system of a chip in a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl FileReading {
             let problem = self.text.problem(placed.span(), message);
             return Err(problem.help(format!("write for example `{name}:0`")));
         };
-        let number = port.parse().ok().filter(|port| *port < MOST_PORTS);
+        let number = port.parse().ok().filter(|port| *port < MAX_PORTS);
         let Some(number) = number else {
             let message = format!("`{port}` is not a port number");
             return Err(self.text.problem(placed.span(), message));
@@ -168,7 +168,7 @@ impl FileReading {
         ports: [Option<usize>; 2],
         delay: Time,
     ) -> Result<(), Problem> {
-        if delay < LEAST_DELAY {
+        if delay < MIN_DELAY {
             let message = if self.quantities.scale == 1 {
                 "a link at a chip takes at least 1us".to_owned()
             } else {

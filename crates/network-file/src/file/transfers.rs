@@ -15,7 +15,7 @@ const BUFFER: u64 = 256_000;
 /// Range of buffer sizes, in bytes.
 const BUFFERS: std::ops::RangeInclusive<u64> = 2_000..=16_000_000;
 /// Most bytes of a transfer in one direction.
-const MOST_BYTES: u64 = 1_000_000_000_000;
+const MAX_BYTES: u64 = 1_000_000_000_000;
 
 impl FileReading {
     pub(super) fn transfer(&mut self, transfer: &typed::TransferSection) -> Result<(), Problem> {
@@ -33,8 +33,8 @@ impl FileReading {
             let bytes = self.size(placed)?;
             let why = match bytes.checked_mul(requests) {
                 Some(0) => "a request or response has at least one byte".to_owned(),
-                Some(all) if all <= MOST_BYTES => return Ok(bytes),
-                _ => format!("a transfer has {MOST_BYTES} bytes in one direction at most"),
+                Some(all) if all <= MAX_BYTES => return Ok(bytes),
+                _ => format!("a transfer has {MAX_BYTES} bytes in one direction at most"),
             };
             Err(self.text.problem(placed.span(), why))
         };

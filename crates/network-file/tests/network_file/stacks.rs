@@ -96,7 +96,7 @@ fn ran(text: &str, threads: usize, step: Time) -> (Network, Results) {
 }
 
 /// All transfers are done, and each byte equals the byte sent.
-fn assert_whole(results: &Results) {
+fn assert_complete(results: &Results) {
     for it in &results.transfers {
         assert_eq!(it.outcome, Outcome::Done, "{it:?}");
         assert_eq!(it.answered, it.requests, "{it:?}");
@@ -146,21 +146,21 @@ fn transfer_crosses_link_and_router_model() {
     let link = format!(
         "{HOSTS}[[link]]\nname = \"far\"\nbetween = [\"client\", \"server\"]\nrate = \"100Mbps\"\ndelay = \"1ms\"\n"
     );
-    assert_whole(&alike(&link));
-    assert_whole(&alike(&model("")));
+    assert_complete(&alike(&link));
+    assert_complete(&alike(&model("")));
 }
 
 #[test]
 fn transfer_crosses_forwarder_with_arp() {
     let results = alike(&chip("forward/arp.toml", ""));
-    assert_whole(&results);
+    assert_complete(&results);
     // The core answered ARP requests of the client and the server, and sent requests for both.
     assert_eq!(results.routers[0].strange, 0);
 }
 
 #[test]
 fn transfer_crosses_forwarder_without_arp() {
-    assert_whole(&ran(&chip("forward/npsim.toml", ""), 1, 4 * SECOND).1);
+    assert_complete(&ran(&chip("forward/npsim.toml", ""), 1, 4 * SECOND).1);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn transfer_crosses_standard_and_xcp_routers() {
     for system in ["router/npsim.toml", "xcp/split.toml"] {
         let router = format!("system = \"../../microcode/{system}\"\n{REST}");
         let text = between(&router, ["r:0", "r:1"], "");
-        assert_whole(&alike(&text));
+        assert_complete(&alike(&text));
     }
 }
 
@@ -189,7 +189,7 @@ delay = "1ms"
     );
     let text = between(system, ["r:0", "q:1"], &far).replace("4s", "12s");
     let results = equal(&text, &[(2, 12 * SECOND), (4, 77 * MILLISECOND + 123)]);
-    assert_whole(&results);
+    assert_complete(&results);
     assert_eq!(results.routers.len(), 2);
 }
 
@@ -197,7 +197,7 @@ delay = "1ms"
 fn a_transfer_survives_loss() {
     for text in [model, |far: &str| chip("forward/arp.toml", far)] {
         let results = alike(&text("loss = { forward = 0.01, back = 0.01 }\n").replace("4s", "20s"));
-        assert_whole(&results);
+        assert_complete(&results);
         assert!(line(&results, "server").lost > 0);
     }
 }
@@ -207,7 +207,7 @@ fn a_transfer_survives_reordering() {
     let far = "reorder = { forward = 0.2, back = 0.2, by = \"3ms\" }\n";
     let (_, plain) = ran(&model(""), 1, 4 * SECOND);
     let results = alike(&model(far).replace("4s", "20s"));
-    assert_whole(&results);
+    assert_complete(&results);
     // Overtaken packets are taken for lost and retransmitted.
     let packets = |results: &Results| line(results, "server").packets;
     assert!(packets(&results) > packets(&plain), "{}", packets(&results));
@@ -220,7 +220,7 @@ fn a_transfer_survives_a_link_outage() {
     let far = "down = [[\"50ms\", \"700ms\"]]\n";
     for text in [model, |far: &str| chip("forward/arp.toml", far)] {
         let results = alike(&text(far).replace("4s", "20s"));
-        assert_whole(&results);
+        assert_complete(&results);
         let took = results.transfers[0].completion_s.expect("done");
         assert!(took > 0.7, "{took}");
         let lost = results.lines.iter().map(|line| line.lost).sum::<u64>();
@@ -291,7 +291,7 @@ bytes = 500000
 #[test]
 fn an_idle_stack_costs_no_events() {
     let (network, results) = ran(&model("").replace("4s", "60s"), 1, 60 * SECOND);
-    assert_whole(&results);
+    assert_complete(&results);
     assert_eq!(network.next_at(), Time::MAX);
 }
 
@@ -358,7 +358,7 @@ fn payload_bytes_depend_on_the_seed() {
     let (_, one) = ran(&model(""), 1, 4 * SECOND);
     let other = model("").replace("until =", "seed = 2\nuntil =");
     let (_, other) = ran(&other, 1, 4 * SECOND);
-    assert_whole(&other);
+    assert_complete(&other);
     assert_ne!(
         one.transfers[0].response.sent_digest,
         other.transfers[0].response.sent_digest

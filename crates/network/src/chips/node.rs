@@ -23,7 +23,7 @@ use crate::ethernet::{self, Mac};
 use crate::frame::{Content, Frame, PacketLabel};
 use crate::line::DropReason;
 use crate::link_header;
-use crate::simulation::{LeavingFrame, Simulation, ToChip};
+use crate::simulation::{DepartingFrame, Simulation, ToChip};
 use crate::tap::Tap;
 use crate::topology::{NodeKind, Topology};
 
@@ -167,7 +167,7 @@ impl ChipNode {
     /// chip. `progress` is called now and then and tells whether to continue. All earlier departures are known to all
     /// nodes.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
-        self.node.clear_answer_limit();
+        self.node.clear_answer_deadline();
         self.continue_to(until, progress);
     }
 
@@ -428,7 +428,7 @@ impl ChipNode {
             return None;
         };
         let longest = self.inside.longest(&transit, begins);
-        let leaving = LeavingFrame {
+        let leaving = DepartingFrame {
             line: port.out,
             frame: Box::new(frame),
             begins,
@@ -455,7 +455,7 @@ impl ChipNode {
             return None;
         };
         simulation.expect(port.out, &frame);
-        let leaving = LeavingFrame {
+        let leaving = DepartingFrame {
             line: port.out,
             frame: Box::new(frame),
             begins,

@@ -213,7 +213,7 @@ impl Simulation {
             Content::Icmp(bytes) => {
                 let said = Datagram::of(bytes).and_then(|packet| IcmpContent::of(&packet, address));
                 self.messages.count(said, frame.bytes);
-                if let (Some(flow), Some(IcmpContent::IcmpError(_))) = (frame.flow, said) {
+                if let (Some(flow), Some(IcmpContent::Error(_))) = (frame.flow, said) {
                     self.flows[flow as usize].messages.count(said, frame.bytes);
                 }
             }

@@ -92,7 +92,7 @@ fn has_drive(text: &str) -> bool {
 }
 
 /// The path in a word or in an option's value, if it is absolute or contains `..`, and the text before it.
-fn escaping_path(word: &str) -> Option<(&str, &Path)> {
+fn absolute_or_parent_path(word: &str) -> Option<(&str, &Path)> {
     let (before, value) = match word.split_once('=') {
         Some((option, _)) if word.starts_with("--") => word.split_at(option.len() + 1),
         _ => ("", word),
@@ -103,14 +103,16 @@ fn escaping_path(word: &str) -> Option<(&str, &Path)> {
 }
 
 /// The places that words refer to by absolute paths or by paths with `..`, resolved from `folder`.
-pub fn escaping_paths(words: &[String], folder: &Path) -> Vec<PathBuf> {
-    let far = words.iter().filter_map(|word| escaping_path(word));
+pub fn absolute_or_parent_paths(words: &[String], folder: &Path) -> Vec<PathBuf> {
+    let far = words
+        .iter()
+        .filter_map(|word| absolute_or_parent_path(word));
     far.map(|(_, path)| tidy(&folder.join(path))).collect()
 }
 
 /// The words, with absolute paths made relative to `folder`.
 pub fn relative(words: &[String], folder: &Path) -> Vec<String> {
-    let word = |word: &String| match escaping_path(word) {
+    let word = |word: &String| match absolute_or_parent_path(word) {
         Some((before, path)) if path.is_absolute() => {
             format!("{before}{}", relative_path(folder, &tidy(path)))
         }

@@ -13,7 +13,7 @@ use npsim_net::inputs::{InputNote, NoteKind, STANDARD_INPUT};
 
 use super::archive::{Bundle, MAX_BYTES, MAX_FILES, is_plain};
 use super::command_line::{
-    below, check_command, check_places, common, escaping_paths, relative, tidy,
+    absolute_or_parent_paths, below, check_command, check_places, common, relative, tidy,
 };
 use super::manifest::{Build, Manifest, PackedFile, Request, SCHEMA};
 use super::outcome::first_difference;
@@ -174,7 +174,7 @@ fn root_of(folder: &Path, words: &[String], notes: &[InputNote]) -> PathBuf {
     let read = notes.iter().filter(|note| note.kind != NoteKind::Folder);
     let read = read.map(|note| tidy(&note.path));
     // The parent of a named file or output; a named folder is used as it is.
-    let named = escaping_paths(words, folder).into_iter();
+    let named = absolute_or_parent_paths(words, folder).into_iter();
     let places = read.chain(named);
     places.fold(folder.to_path_buf(), |root, place| {
         let above = if place.is_dir() {

@@ -208,18 +208,13 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
 
 /// The formatted source; one with a syntax error is left alone, since its meaning is unclear.
 fn formatted(text: &str, name: &str) -> Result<String, Problem> {
-    let Some(syntax_error) = syntax_error(text) else {
+    let Some(error) = syntax_error(text) else {
         return Ok(laid_out(text));
     };
-    let before = &text[..syntax_error.primary.span.lo as usize];
+    let before = &text[..error.primary.span.lo as usize];
     let line = 1 + before.matches('\n').count();
-    let message = format!(
-        "`{name}` is left as it is: line {line}: {}",
-        syntax_error.message
-    );
-    let help = syntax_error
-        .help
-        .unwrap_or_else(|| "correct the line".to_owned());
+    let message = format!("`{name}` is left as it is: line {line}: {}", error.message);
+    let help = error.help.unwrap_or_else(|| "correct the line".to_owned());
     Err(Problem::new(message).help(help))
 }
 

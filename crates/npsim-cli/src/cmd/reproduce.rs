@@ -170,8 +170,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     report_faults(&results);
     report_unsettled(&results);
-    let curves_behind = part.then(|| selection::curves_behind(&study, &wanted));
-    report_gaps(&study, &results, curves_behind.as_ref());
+    let curves = part.then(|| selection::curves_behind(&study, &wanted));
+    report_gaps(&study, &results, curves.as_ref());
     report_equal_runs(&study, &results);
     let tally = tally(&results);
     output::line(&match whole {

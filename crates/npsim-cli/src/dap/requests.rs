@@ -72,8 +72,8 @@ impl Session<'_> {
                 "continue" | "reverseContinue" | "next" | "stepIn" | "stepOut" | "stepBack"
             );
             if goes {
-                let requested_step = match self.requested_step(&request) {
-                    Ok(requested_step) => requested_step,
+                let motion = match self.requested_motion(&request) {
+                    Ok(motion) => motion,
                     Err(complaint) => {
                         self.server.refuse(&request, &complaint)?;
                         continue;
@@ -83,7 +83,7 @@ impl Session<'_> {
                 let body =
                     (request.command == "continue").then(|| json!({ "allThreadsContinued": true }));
                 self.server.respond(&request, body)?;
-                let stop = match requested_step {
+                let stop = match motion {
                     (None, direction) => self.debugger.run(direction),
                     (Some(step), direction) => self.debugger.step(step, direction),
                 };
@@ -113,7 +113,7 @@ impl Session<'_> {
     }
 
     /// The requested step, if any, and its direction. Selects the context of a step.
-    fn requested_step(
+    fn requested_motion(
         &mut self,
         request: &Request,
     ) -> Result<(Option<Step>, Direction), DebugError> {

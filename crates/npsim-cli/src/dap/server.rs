@@ -198,8 +198,9 @@ impl Server {
     ) -> io::Result<Debugger> {
         let (stop, gone) = (Arc::clone(&self.stop), Arc::clone(&self.gone));
         stop.store(false, Ordering::Relaxed);
-        debugger
-            .poll_interrupt(move |_| stop.load(Ordering::Relaxed) || gone.load(Ordering::Relaxed));
+        debugger.set_interrupt_check(move |_| {
+            stop.load(Ordering::Relaxed) || gone.load(Ordering::Relaxed)
+        });
         self.respond(&launch.request, None)?;
         self.event("initialized", None)?;
         Ok(debugger)

@@ -43,7 +43,7 @@ pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::
     stream.set_nodelay(true)?;
     // A byte received during the run is an interrupt.
     let mut other = stream.try_clone()?;
-    debugger.poll_interrupt(move |_| {
+    debugger.set_interrupt_check(move |_| {
         ConnectionExt::peek(&mut other).map_or(true, |byte| byte.is_some())
     });
     let target = CoreTarget::new(debugger, sources);

@@ -269,7 +269,7 @@ fn file_extension_determines_compression() {
 }
 
 #[test]
-fn directed_broadcasts_are_not_forwarded() {
+fn directed_broadcasts_of_own_networks_are_not_forwarded() {
     let broadcasts = [
         [10, 1, 255, 255],
         [10, 1, 0, 0],

@@ -1,6 +1,6 @@
 //! Every command ends soon by itself, or on request by Ctrl-C, `kill` or `timeout`.
 //!
-//! The commands are those with a row in [`manners`](crate::manners). No test measures how soon: the commands
+//! The commands are those with a row in [`command_rules`](crate::command_rules). No test measures how soon: the commands
 //! interrupted here would run far longer than a test may.
 
 use std::collections::BTreeSet;

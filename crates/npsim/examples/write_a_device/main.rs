@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 /// Longwords of an entry: value, mask, result, nothing.
 const ENTRY: u32 = 4;
-const MOST_ENTRIES: u32 = 128;
+const MAX_ENTRIES: u32 = 128;
 /// The answer if nothing matches.
 const MISS: u32 = u32::MAX;
 
@@ -53,9 +53,9 @@ impl LookAside for Tcam {
 
     fn new(keys: &TcamKeys) -> Result<Self, KeyMistake> {
         let entries = *keys.entries.get_ref();
-        if !(1..=MOST_ENTRIES).contains(&entries) {
+        if !(1..=MAX_ENTRIES).contains(&entries) {
             let message = format!("a TCAM of {entries} entries is not possible");
-            let help = format!("use 1 to {MOST_ENTRIES}");
+            let help = format!("use 1 to {MAX_ENTRIES}");
             return Err(KeyMistake::new(&keys.entries, message, help));
         }
         Ok(Self {

@@ -5,7 +5,7 @@ use npsim_chip::Cycle;
 use super::race::{Race, Update};
 
 /// Maximum number of distinct pairs of places.
-const MOST: usize = 256;
+const MAX_PAIRS: usize = 256;
 
 /// Races by their places, in the order of their first occurrence.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl FoundRaces {
             (race.longword.memory, pc(&race.first), pc(&race.second))
         };
         let last = (race.first.written.0, race.second.written.0);
-        let room = self.races.len() < MOST;
+        let room = self.races.len() < MAX_PAIRS;
         match { self.races.iter_mut() }.find(|it| places(&it.race) == places(&race)) {
             Some(known) => {
                 let count = known.race.count + u64::from(known.last != last);

@@ -11,7 +11,7 @@ use super::writer::{FlowStep, Writer};
 
 /// Maximum number of points on a packet's path; a packet of many mpackets is
 /// touched often.
-const MOST_POINTS: usize = 64;
+const MAX_POINTS: usize = 64;
 
 /// The packets that are inside, by number.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Journeys {
     pub fn touch(&mut self, frame: u64, at: Cycle, me: u8, context: u8) {
         let track = Track::Context(me, context);
         if let Some(points) = self.inside.get_mut(&frame)
-            && points.len() < MOST_POINTS
+            && points.len() < MAX_POINTS
             && points.last().is_none_or(|last| last.1 != track)
         {
             points.push((at, track));

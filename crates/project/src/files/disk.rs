@@ -9,7 +9,7 @@ use npsim_net::inputs;
 use super::{FileKind, Files};
 
 /// Longest source, project or image that is read, in bytes; far beyond any real one.
-const LONGEST: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// The files on the disk; relative paths start at the current folder.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,9 +23,9 @@ impl Files for Disk {
         inputs::note_read(path);
         let mut bytes = Vec::new();
         File::open(path)?
-            .take(LONGEST + 1)
+            .take(MAX_FILE_BYTES + 1)
             .read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > LONGEST {
+        if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
                 "it has more than 64 MiB, more than any source",

@@ -269,9 +269,9 @@ impl Resolver<'_> {
         has_arp: bool,
         typed: &TypedRoute<'_>,
     ) -> Result<Route, Mistake> {
-        if let Some(mtu) = typed.mtu.filter(|mtu| *mtu.get_ref() < LEAST_MTU) {
+        if let Some(mtu) = typed.mtu.filter(|mtu| *mtu.get_ref() < MIN_MTU) {
             let message = format!(
-                "an MTU of {} is less than the {LEAST_MTU} bytes that every IPv4 link must carry whole (RFC 791)",
+                "an MTU of {} is less than the {MIN_MTU} bytes that every IPv4 link must carry whole (RFC 791)",
                 mtu.get_ref()
             );
             return Err(Mistake::new(
@@ -391,7 +391,7 @@ impl Resolver<'_> {
 }
 
 /// Largest packet that every IPv4 link carries without fragmentation.
-const LEAST_MTU: u16 = 68;
+const MIN_MTU: u16 = 68;
 
 /// A route in written form.
 pub(super) struct TypedRoute<'a> {

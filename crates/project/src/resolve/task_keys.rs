@@ -16,7 +16,7 @@ const QUEUE_STRIDE: u32 = 64;
 /// Keyword for no queues.
 const NONE: &str = "none";
 /// Most threads that a task can read: those of 256 microengines.
-const MOST_THREADS: u64 = 2048;
+const MAX_THREADS: u64 = 2048;
 
 /// Ports in groups.
 #[derive(Clone, Debug)]
@@ -227,7 +227,7 @@ impl Resolver<'_> {
         stride: u64,
     ) -> Option<(LongwordAddress, Vec<u16>)> {
         let (found, name, place) = self.memory_of(span, wanted)?;
-        let room = (found.size / stride).min(MOST_THREADS);
+        let room = (found.size / stride).min(MAX_THREADS);
         let threads = match typed.map(|it| (it.get_ref(), it.span())) {
             None => Ok((0..room as u16).collect()),
             Some((Threads::Count(count), _)) => Ok((0..*count).collect::<Vec<u16>>()),
@@ -319,7 +319,7 @@ fn parse_threads(text: &str) -> Result<Vec<u16>, String> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let number = |digits: &str| digits.trim().parse::<u16>().map_err(|_| wrong(part));
         let (first, last) = (number(first)?, number(last)?);
-        if first > last || u64::from(last) >= MOST_THREADS {
+        if first > last || u64::from(last) >= MAX_THREADS {
             return Err(wrong(part));
         }
         threads.extend(first..=last);

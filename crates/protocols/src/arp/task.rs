@@ -28,7 +28,7 @@ use crate::icmp::{Datagram, LINK_HEADER};
 use crate::job::own_addresses;
 
 /// Maximum number of packets waiting for the task; more are refused.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// Bytes of an IPv4 header without options.
 const HEADER: usize = 20;
 
@@ -269,7 +269,7 @@ impl Arp {
     /// `microcode/router/processing/ipv4.uc` defines what the fast path does before it hands a
     /// packet over for ARP, and what is left to do here: the TTL has not been decremented, so it
     /// is checked and decremented here, together with the header checksum. A packet made by the
-    /// router itself (`UNROUTED`: a message of `icmp/task.rs` that found no entry) leaves as it is.
+    /// router itself (`UNRESOLVED`: a message of `icmp/task.rs` that found no entry) leaves as it is.
     fn forward(&mut self, waiting: &WaitingPacket, access: &mut Access<'_>) -> ArpStep {
         let WaitingPacket { packet, way } = waiting;
         let handle = packet.buffer;
@@ -282,7 +282,7 @@ impl Arp {
             self.counts.given_up += 1;
             return ArpStep::Free(handle);
         };
-        let own = packet.reason == reason::UNROUTED;
+        let own = packet.reason == reason::UNRESOLVED;
         let left = packet.header[LINK_HEADER + 8];
         let trouble = if !own && left <= 1 {
             Some(reason::EXPIRED)
@@ -361,7 +361,7 @@ impl Arp {
 /// Offers a packet to the other tasks, with a reason that replaces the microcode's.
 fn offer_with_reason(packet: &Exception, reason: u8, access: &mut Access<'_>) -> ArpStep {
     // No error message is sent about the router's own packets.
-    let own = packet.reason == reason::UNROUTED;
+    let own = packet.reason == reason::UNRESOLVED;
     let packet = Exception {
         reason,
         ..packet.clone()
@@ -420,7 +420,7 @@ impl Task for Arp {
     }
 
     fn offer(&mut self, packet: &Exception, _now: Cycle) -> bool {
-        let full = self.work.len() >= MOST_WAITING;
+        let full = self.work.len() >= MAX_WAITING;
         let work = if packet.reason == self.setup.arp_reason {
             match ArpMessage::from_frame(&packet.header) {
                 Some(message) if !full && self.is_relevant(packet, &message) => {
@@ -428,7 +428,7 @@ impl Task for Arp {
                 }
                 _ => return false,
             }
-        } else if packet.reason == reason::UNROUTED && !full {
+        } else if packet.reason == reason::UNRESOLVED && !full {
             ArpWork::Unresolved(packet.clone())
         } else if Some(packet.reason) == self.setup.local_reason {
             let datagram = Datagram::from_frame(&packet.header);

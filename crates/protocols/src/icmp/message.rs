@@ -59,7 +59,7 @@ impl IcmpError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpContent {
     /// There is a problem with a packet that the host sent.
-    IcmpError(IcmpError),
+    Error(IcmpError),
     /// The answer to an echo request.
     EchoReply,
 }
@@ -88,7 +88,7 @@ impl IcmpContent {
             _ => return None,
         };
         let own = Datagram::of(quote).is_some_and(|quote| quote.source() == host);
-        own.then_some(Self::IcmpError(trouble))
+        own.then_some(Self::Error(trouble))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::job::own_addresses;
 use crate::routed_reply::{ReplyOutcome, RoutedReply};
 
 /// Maximum number of packets waiting for the task; more are refused.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// The microcode's reason codes that the task answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -417,7 +417,7 @@ impl Task for Icmp {
             self.counts.silent += 1;
             return false;
         }
-        let full = self.waiting.len() >= MOST_WAITING;
+        let full = self.waiting.len() >= MAX_WAITING;
         if full || answer != IcmpAnswer::Echo && !self.limit.take(now) {
             self.counts.limited += 1;
             return false;

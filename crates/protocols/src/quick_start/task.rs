@@ -229,8 +229,8 @@ impl QuickStartTask {
         it.sampled_at = now;
         it.utilisation = units_of_bytes(std::mem::take(&mut it.bytes), picoseconds);
         it.peak.record(it.utilisation);
-        access.report_level(group, level::UTILISATION, it.utilisation);
-        access.report_level(group, level::PEAK_UTILISATION, it.peak.peak());
+        access.trace_level(group, level::UTILISATION, it.utilisation);
+        access.trace_level(group, level::PEAK_UTILISATION, it.peak.peak());
         self.step = if group + 1 < self.groups.len() {
             let group = group + 1;
             QuickStartStep::Sample { group, port: 0 }
@@ -249,7 +249,7 @@ impl QuickStartTask {
         let it = &mut self.groups[group];
         it.window.rotate(threshold, it.peak.peak());
         let (limit, phase) = (it.window.limit, it.window.phase);
-        access.report_level(group, level::LIMIT, limit.into());
+        access.trace_level(group, level::LIMIT, limit.into());
         let words = [limit.cast_unsigned(), PHASE * u32::from(phase)];
         let cost = access.write(self.state(group), &words);
         self.step = if group + 1 < self.groups.len() {
@@ -271,8 +271,8 @@ impl QuickStartTask {
         it.grants = it.window.granted[1 - usize::from(it.window.phase)];
         it.grants_total += i64::from(it.grants);
         let (limit, grants) = (it.window.limit, it.grants);
-        access.report_level(group, level::GRANTS, grants.into());
-        access.report_level(group, level::LIMIT, limit.into());
+        access.trace_level(group, level::GRANTS, grants.into());
+        access.trace_level(group, level::LIMIT, limit.into());
         let cost = access.write(self.state(group), &[limit.cast_unsigned()]);
         self.step = if group + 1 < self.groups.len() {
             QuickStartStep::ReadExact(group + 1)

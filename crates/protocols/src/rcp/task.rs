@@ -196,7 +196,7 @@ impl RcpTask {
             (level::INPUT, it.input.cast_signed()),
             (level::QUEUE, i64::from(queue)),
         ] {
-            access.report_level(group, level, value);
+            access.trace_level(group, level, value);
         }
         self.step = RcpStep::Publish;
         access.costs().law

@@ -14,11 +14,11 @@ use super::loss_interval::{LossIntervals, MEAN_BITS};
 use crate::time::{SECOND, Time, rate_of};
 
 /// Shortest interval that p can express, in packets: the formula's rate goes to 0 as p goes to 1.
-const SHORTEST_INTERVAL: u64 = 2;
+const MIN_INTERVAL: u64 = 2;
 /// Longest interval that p can express, in packets.
-const LONGEST_INTERVAL: u64 = 1 << 30;
+const MAX_INTERVAL: u64 = 1 << 30;
 /// Maximum number of doublings of the sending timer.
-const MOST_DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 
 /// Inputs of the law at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl PacingLaw {
     /// Processes the expiry of the retransmission timer.
     pub fn timed_out(&mut self, moment: &LawInputs) {
         self.event(moment);
-        self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
+        self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
     }
 
     fn set_rate(&mut self, rate: u64) {
@@ -156,10 +156,7 @@ impl PacingLaw {
 /// The rate at which a path with this round-trip time and timeout loses one packet in every `mean` /
 /// 2^8.
 fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> PacketRate {
-    let mean = mean.clamp(
-        SHORTEST_INTERVAL << MEAN_BITS,
-        LONGEST_INTERVAL << MEAN_BITS,
-    );
+    let mean = mean.clamp(MIN_INTERVAL << MEAN_BITS, MAX_INTERVAL << MEAN_BITS);
     let p = Fixed::ratio(1 << MEAN_BITS, mean as i64);
     packets_in_time(p, srtt, timeout)
 }
@@ -184,7 +181,7 @@ fn interval_for(rate: u64, srtt: Time, moment: &LawInputs) -> u64 {
         let found = rate_of_mean(packets << MEAN_BITS, srtt, moment.timeout);
         bytes_per_second(found, moment.packet)
     };
-    let (mut below, mut enough) = (SHORTEST_INTERVAL, LONGEST_INTERVAL);
+    let (mut below, mut enough) = (MIN_INTERVAL, MAX_INTERVAL);
     while below < enough {
         let middle = u64::midpoint(below, enough);
         if gives(middle) >= rate {

@@ -20,7 +20,7 @@ impl Factor {
         shift: 0,
     };
     /// The largest factor.
-    pub const LARGEST: Self = Self {
+    pub const MAX: Self = Self {
         mantissa: (1 << 31) - 1,
         shift: 0,
     };
@@ -35,7 +35,7 @@ impl Factor {
         }
         let scaled = |shift: u8| (u128::from(numerator) << shift) / u128::from(denominator);
         if scaled(0) >= 1 << 31 {
-            return Self::LARGEST;
+            return Self::MAX;
         }
         let shift = (0..=Self::MAX_SHIFT)
             .rev()
@@ -63,7 +63,7 @@ mod tests {
     fn ratio_saturates_at_its_edges() {
         assert_eq!(Factor::ratio(5, 0), Factor::ZERO);
         assert_eq!(Factor::ratio(0, 5), Factor::ZERO);
-        assert_eq!(Factor::ratio(u32::MAX, 1), Factor::LARGEST);
+        assert_eq!(Factor::ratio(u32::MAX, 1), Factor::MAX);
         assert_eq!(
             Factor::ratio(1, 1),
             Factor {

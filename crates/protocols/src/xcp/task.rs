@@ -248,7 +248,7 @@ impl XcpTask {
                 .queue
                 .fire(bytes, control.avg_rtt(), control.parameters());
             it.queue_due = now + cycles(next, mhz);
-            access.report_level(group, level::QUEUE, it.queue.queue().into());
+            access.trace_level(group, level::QUEUE, it.queue.queue().into());
             self.step = XcpStep::Idle;
         }
         cost
@@ -286,7 +286,7 @@ impl XcpTask {
             (level::AVERAGE_RTT, time_to_nanoseconds(rtt).cast_signed()),
             (level::INTERVAL, time_to_nanoseconds(length).cast_signed()),
         ] {
-            access.report_level(group, level, value);
+            access.trace_level(group, level, value);
         }
         access.costs().law
     }

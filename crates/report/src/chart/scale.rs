@@ -55,7 +55,7 @@ pub fn ticks(from: f64, to: f64, count: usize) -> Vec<f64> {
 }
 
 /// Maximum number of decimals of a label.
-const MOST_DECIMALS: usize = 12;
+const MAX_DECIMALS: usize = 12;
 
 /// The fewest decimals that represent all these numbers exactly, up to rounding.
 #[must_use]
@@ -69,7 +69,7 @@ pub fn decimals(numbers: &[f64]) -> usize {
             .iter()
             .all(|number| off(number).abs() <= step * 1e-6)
     };
-    (0..MOST_DECIMALS).find(whole).unwrap_or(MOST_DECIMALS)
+    (0..MAX_DECIMALS).find(whole).unwrap_or(MAX_DECIMALS)
 }
 
 /// Scales a number and returns it with its prefix.
@@ -95,7 +95,7 @@ fn trimmed(text: &str) -> &str {
 #[must_use]
 pub fn tick_label(value: f64) -> String {
     let (scaled, prefix) = prefixed(value);
-    let text = format!("{scaled:.MOST_DECIMALS$}");
+    let text = format!("{scaled:.MAX_DECIMALS$}");
     trimmed(&text).to_owned() + prefix
 }
 

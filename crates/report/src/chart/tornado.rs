@@ -39,7 +39,7 @@ const TOP: f64 = 48.0;
 const BOTTOM: f64 = 64.0;
 const ROW: f64 = 26.0;
 /// Length in percent at which a bar is cut: how far it would extend adds nothing.
-const FARTHEST: f64 = 100.0;
+const MAX_PERCENT: f64 = 100.0;
 
 impl Tornado {
     /// Draws the figure as a file of its own.
@@ -111,7 +111,7 @@ impl Tornado {
                 range = (range.0.min(percent), range.1.max(percent));
             }
         }
-        (range.0.max(-FARTHEST), range.1.min(FARTHEST))
+        (range.0.max(-MAX_PERCENT), range.1.min(MAX_PERCENT))
     }
 }
 

@@ -44,7 +44,7 @@ impl CheckpointKind {
 pub const FORMAT: u32 = 15;
 
 /// The largest file that is read, in bytes; the memories of the largest chip are smaller.
-const LARGEST: u64 = 8 << 30;
+const MAX_FILE_BYTES: u64 = 8 << 30;
 
 /// Writes header and state, replacing any file of that name.
 pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
@@ -145,7 +145,9 @@ pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Pro
         .help("go on with the npsim that wrote it, or restart the run"));
     }
     let mut rest = Vec::new();
-    file.take(LARGEST).read_to_end(&mut rest).map_err(io)?;
+    file.take(MAX_FILE_BYTES)
+        .read_to_end(&mut rest)
+        .map_err(io)?;
     let (digest, rest) = rest.split_at_checked(32).ok_or_else(damaged)?;
     if Sha256::digest(rest)[..] != *digest {
         return Err(damaged());

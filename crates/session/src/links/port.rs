@@ -27,7 +27,7 @@ pub struct LostFrame {
 pub struct NetworkPort {
     inlet: Inlet,
     /// The cycle that the node has reached, up to which all frames are known.
-    come: Cycle,
+    reached: Cycle,
     /// Frames that have begun to leave since departures were last taken.
     pub(super) outlet: Outlet,
     /// The minimum time from an outgoing frame's first bit to the first bit of an answer, per port.
@@ -42,7 +42,7 @@ impl NetworkPort {
     pub fn new(hertz: u64, answer: Vec<Cycle>) -> Self {
         Self {
             inlet: Inlet::new(0, hertz),
-            come: 0,
+            reached: 0,
             outlet: Outlet::default(),
             answer,
             answer_deadline: Cycle::MAX,
@@ -69,22 +69,22 @@ impl NetworkPort {
     /// is none. The chip gets the frames of that cycle itself as soon as it polls.
     pub fn next_pending_start(&self) -> Cycle {
         let queue = &self.inlet.state().queue;
-        let reached = queue.partition_point(|frame| frame.start <= self.come);
+        let reached = queue.partition_point(|frame| frame.start <= self.reached);
         queue.get(reached).map_or(Cycle::MAX, |frame| frame.start)
     }
 
     /// Notes that the node has reached this cycle, up to which all frames are known.
     pub fn set_reached(&mut self, cycle: Cycle) {
-        self.come = cycle;
+        self.reached = cycle;
     }
 
     /// The cycle that the node is known to have reached.
-    pub fn come(&self) -> Cycle {
-        self.come
+    pub fn reached(&self) -> Cycle {
+        self.reached
     }
 
     /// Notes that all nodes know what has left, so that no answer is outstanding.
-    pub fn clear_answer_limit(&mut self) {
+    pub fn clear_answer_deadline(&mut self) {
         self.answer_deadline = Cycle::MAX;
     }
 
@@ -96,7 +96,7 @@ impl NetworkPort {
 
 impl LineRole for NetworkPort {
     fn next(&mut self) -> NextFrame {
-        if self.come < self.next_start() {
+        if self.reached < self.next_start() {
             return NextFrame::Nothing;
         }
         let frame = self.inlet.pop();

@@ -97,9 +97,9 @@ impl Node {
     }
 
     /// Notes that all nodes know what this one has sent, so that it need not wait for any answer.
-    pub fn clear_answer_limit(&mut self) {
+    pub fn clear_answer_deadline(&mut self) {
         if let Some(port) = self.links.network_mut() {
-            port.clear_answer_limit();
+            port.clear_answer_deadline();
         }
     }
 
@@ -174,7 +174,7 @@ impl Node {
         Ok(NetworkedState {
             chip,
             links,
-            come: self.links.network().map_or(0, NetworkPort::come),
+            come: self.links.network().map_or(0, NetworkPort::reached),
             now: self.handled,
         })
     }

@@ -20,7 +20,7 @@ use npsim_testkit::microcode::{Edit, changed, shipped};
 const DRAIN: Cycle = 400_000;
 
 /// Cycles after the time of the load in which everything must have come to rest.
-const LONGEST_DRAIN: Cycle = 30_000_000;
+const MAX_DRAIN: Cycle = 30_000_000;
 
 /// A project with settings as by `--set` and `--stall`.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ impl Bench {
         let watcher = Arc::new(Mutex::new(self.watcher()));
         let microseconds = load.time.picoseconds() / 1_000_000;
         let time = self.project.capacity.hertz / 1_000_000 * microseconds;
-        let mut simulation = self.simulation(time + LONGEST_DRAIN);
+        let mut simulation = self.simulation(time + MAX_DRAIN);
         let mut links = self.links(load, &watcher);
         let ending = simulation.run(&mut links, &mut |_, _| ());
         drop(links);

@@ -99,13 +99,13 @@ fn g_goes_to_a_cycle() {
 fn interrupted_goto_stops_where_it_is() {
     let system = System::wire8();
     let mut debugger = system.debugger();
-    debugger.poll_interrupt(|cycle| cycle >= 100_000);
+    debugger.set_interrupt_check(|cycle| cycle >= 100_000);
     let stop = debugger.goto(170_000);
     assert_eq!(stop.reason, npsim_debug::StopCause::Interrupted);
     let come = debugger.cycle();
     assert!((100_000..150_000).contains(&come), "{come}");
     // Cancelling has changed nothing.
-    debugger.poll_interrupt(|_| false);
+    debugger.set_interrupt_check(|_| false);
     let thread = debugger.thread();
     debugger.step(Step::Instruction, Direction::Forward);
     debugger.step(Step::Instruction, Direction::Back);

@@ -13,7 +13,7 @@ use npsim_protocols::time::{self, SECOND, Time};
 /// Bytes per second of one unit of rate, 40 kbit/s.
 const UNIT: u64 = 5_000;
 /// The largest rate code.
-const LARGEST_CODE: u8 = 15;
+const MAX_CODE: u8 = 15;
 
 /// Parameters of a Quick-Start sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl QuickStartParameters {
     #[must_use]
     pub fn code(&self) -> u8 {
         let enough = |&code: &u8| u64::from(rate_units(code).unsigned_abs()) * UNIT >= self.rate;
-        (1..LARGEST_CODE).find(enough).unwrap_or(LARGEST_CODE)
+        (1..MAX_CODE).find(enough).unwrap_or(MAX_CODE)
     }
 
     pub(super) fn scaled(self, scale: u64) -> Result<Self, ScaleError> {

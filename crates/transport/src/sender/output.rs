@@ -95,9 +95,9 @@ impl Sender {
         if fast && hole < self.scoreboard.lost_before(self.mss) {
             return Some(self.repair_at(hole));
         }
-        let next_in_sequence = self.next_in_sequence(in_flight);
-        if next_in_sequence.is_some() || !fast {
-            return next_in_sequence;
+        let next = self.next_in_sequence(in_flight);
+        if next.is_some() || !fast {
+            return next;
         }
         if hole < self.scoreboard.end() {
             return Some(self.repair_at(hole));

@@ -19,7 +19,7 @@ const WHAT: &str = "the TCP header";
 /// Most bytes of options: a data offset of 15 longwords.
 const ROOM: usize = 40;
 /// The largest shift that RFC 7323 allows.
-pub(crate) const LARGEST_WINDOW_SCALE: u8 = 14;
+pub(crate) const MAX_WINDOW_SCALE: u8 = 14;
 
 /// Timestamps of RFC 7323, in the sender's units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,7 +194,7 @@ impl TcpOptions {
             (MSS, &[a, b]) => self.mss.replace(u16::from_be_bytes([a, b])).is_some(),
             // RFC 7323, section 2.3: a larger shift is treated as 14.
             (WINDOW_SCALE, &[shift]) => {
-                let shift = shift.min(LARGEST_WINDOW_SCALE);
+                let shift = shift.min(MAX_WINDOW_SCALE);
                 self.window_scale.replace(shift).is_some()
             }
             (SACK_PERMITTED, []) => std::mem::replace(&mut self.sack_permitted, true),

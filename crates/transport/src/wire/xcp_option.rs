@@ -18,7 +18,7 @@ const REVERSE: u8 = 4;
 /// Fraction bits of packet counts, which [`PacketFormat`] reads and writes in units of 2^-10.
 pub const FRACTION_BITS: u32 = 10;
 /// The largest mantissa.
-const LARGEST_MANTISSA: u64 = 2_047;
+const MAX_MANTISSA: u64 = 2_047;
 
 /// The 16-bit encoding of a number of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,11 +41,9 @@ impl PacketFormat {
             }
             Self::MantissaExponent => {
                 let sign = if packets < 0 { 1 << 15 } else { 0 };
-                let magnitude = packets.unsigned_abs().min(LARGEST_MANTISSA << 15);
+                let magnitude = packets.unsigned_abs().min(MAX_MANTISSA << 15);
                 let rounded = |exponent: u32| (magnitude + (1 << exponent >> 1)) >> exponent;
-                let exponent = (0..16)
-                    .find(|&e| rounded(e) <= LARGEST_MANTISSA)
-                    .unwrap_or(15);
+                let exponent = (0..16).find(|&e| rounded(e) <= MAX_MANTISSA).unwrap_or(15);
                 sign | (rounded(exponent) as u16) << 4 | exponent as u16
             }
         }

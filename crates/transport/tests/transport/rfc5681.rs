@@ -101,7 +101,7 @@ fn loss_sets_the_threshold_to_half_the_flight_size() {
 }
 
 #[test]
-fn timeout_sets_window_to_one_segment_and_halves_threshold() {
+fn timeout_sets_threshold_to_half_the_flight() {
     let mut rig = rig(no_sack(), 100);
     // The whole of round 5.
     rig.drop_once(&(15..31).collect::<Vec<_>>());

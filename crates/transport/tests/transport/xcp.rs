@@ -105,7 +105,7 @@ fn delayed_ack_carries_summed_feedback() {
 }
 
 #[test]
-fn loss_and_timeout_reduce_the_xcp_window() {
+fn loss_policy_and_timeout_set_the_xcp_window() {
     for (loss, divisor) in [(XcpLoss::Halve, 2), (XcpLoss::Ignore, 1)] {
         let parameters = XcpParameters {
             loss,

@@ -189,17 +189,17 @@ fn job_is_cut_before_the_requested_instruction() {
     };
     let probed = worked("walk", "", Some(&every));
     let probe_hits = &probed.processor().probe().probe_hits;
-    for pass in probe_hits.iter().step_by(probe_hits.len() / 50) {
+    for hit in probe_hits.iter().step_by(probe_hits.len() / 50) {
         let mut cut = Running::new("walk", "");
-        cut.run_until(pass.cycle);
+        cut.run_until(hit.cycle);
         let processor = cut.bench.gpp.task_mut::<Processor>().unwrap();
         processor.set_probe(Probe {
-            until: Some(pass.number),
+            until: Some(hit.number),
             ..Probe::default()
         });
-        cut.run_until(pass.cycle + 1);
+        cut.run_until(hit.cycle + 1);
         let cpu = cut.processor().cpu();
-        assert_eq!(cpu.instructions(), pass.number);
-        assert_eq!(ProbeEvent::Instruction(cpu.pc()), pass.what);
+        assert_eq!(cpu.instructions(), hit.number);
+        assert_eq!(ProbeEvent::Instruction(cpu.pc()), hit.what);
     }
 }

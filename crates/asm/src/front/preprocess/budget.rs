@@ -28,7 +28,7 @@ pub(super) fn argument_size<'a>(
 
 impl Preprocessor<'_> {
     /// Reports that a limit was exceeded and stops all work.
-    pub(super) fn limit_exceeded_at(
+    pub(super) fn report_limit_in_lines(
         &mut self,
         what: &str,
         lines: &[RawLine],
@@ -41,12 +41,12 @@ impl Preprocessor<'_> {
                 .or(line.tokens.first())
         });
         if let Some(token) = token {
-            self.limit_exceeded(what, token.span, environment.expansion);
+            self.report_limit(what, token.span, environment.expansion);
         }
         self.stopped = true;
     }
 
-    pub(super) fn limit_exceeded(&mut self, what: &str, span: Span, expansion: ExpansionId) {
+    pub(super) fn report_limit(&mut self, what: &str, span: Span, expansion: ExpansionId) {
         if !self.stopped {
             self.report(
                 Diagnostic::error(codes::EXPANSION_LIMIT, what, span, expansion)
@@ -60,7 +60,7 @@ impl Preprocessor<'_> {
     pub(super) fn charge(&mut self, tokens: usize, line: usize, near: &Token) -> bool {
         self.made += tokens;
         if self.made > MAX_TOKENS || line > MAX_LINE_TOKENS {
-            self.limit_exceeded(
+            self.report_limit(
                 if line > MAX_LINE_TOKENS {
                     "macros make this line longer than any real line"
                 } else {
@@ -113,7 +113,7 @@ impl Preprocessor<'_> {
             let what = format!(
                 "included files, macro arguments and messages have more than {most} MiB of text together"
             );
-            self.limit_exceeded(&what, span, expansion);
+            self.report_limit(&what, span, expansion);
         }
         !self.stopped
     }

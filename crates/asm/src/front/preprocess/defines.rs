@@ -291,7 +291,7 @@ impl Preprocessor<'_> {
                 ..a.clone()
             };
             if text.len() > MAX_TOKEN_TEXT {
-                self.limit_exceeded(
+                self.report_limit(
                     "pasting makes this name too long",
                     like.span,
                     like.expansion,
@@ -365,7 +365,7 @@ impl Preprocessor<'_> {
             return vec![piece];
         }
         if depth >= MAX_CHAIN {
-            self.limit_exceeded(
+            self.report_limit(
                 &format!("definitions refer to each other more than {MAX_CHAIN} deep"),
                 token.span,
                 token.expansion,

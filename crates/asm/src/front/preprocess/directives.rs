@@ -246,7 +246,7 @@ impl Preprocessor<'_> {
         self.included += 1;
         if self.included > MAX_INCLUDES {
             let what = format!("more than {MAX_INCLUDES} files were included");
-            self.limit_exceeded(&what, span, directive.expansion);
+            self.report_limit(&what, span, directive.expansion);
             return;
         }
         // In a macro's body that is the file of the macro, not of its use.

@@ -75,7 +75,7 @@ impl Preprocessor<'_> {
         // Loops with empty bodies must terminate as well.
         self.executed += 1;
         if self.executed > super::MAX_LINES {
-            self.limit_exceeded("this loop does not end", name.span, name.expansion);
+            self.report_limit("this loop does not end", name.span, name.expansion);
         }
         if !self.stopped {
             self.run(body, environment);

@@ -56,8 +56,8 @@ impl Preprocessor<'_> {
         {
             tokens.remove(0);
         }
-        let charge_bytes = |it: &mut Self, bytes| it.charge_bytes(bytes, near.span, near.expansion);
-        if !charge_bytes(self, text_size(tokens.iter())) {
+        let charge = |it: &mut Self, bytes| it.charge_bytes(bytes, near.span, near.expansion);
+        if !charge(self, text_size(tokens.iter())) {
             return None;
         }
         if !tokens.iter().any(is_text) {
@@ -80,14 +80,14 @@ impl Preprocessor<'_> {
                 match self.value(value.to_vec(), near, Undefined::Error) {
                     Ok(Value::Number(n)) => text.push_str(&n.to_string()),
                     Ok(Value::Text(value)) => {
-                        if !charge_bytes(self, value.len()) {
+                        if !charge(self, value.len()) {
                             return None;
                         }
                         text.push_str(&value);
                     }
                     Err(_) => {
                         let value = self.expand(value.to_vec()).unwrap_or_default();
-                        if !charge_bytes(self, text_size(value.iter())) {
+                        if !charge(self, text_size(value.iter())) {
                             return None;
                         }
                         text.push_str(&spell(&value));

@@ -220,7 +220,7 @@ impl Preprocessor<'_> {
                 self.report(recursion);
                 self.stopped = true;
             }
-            self.limit_exceeded_at(
+            self.report_limit_in_lines(
                 &format!("macros, loops and included files nest more than {MAX_DEPTH} deep"),
                 lines,
                 environment,
@@ -234,7 +234,7 @@ impl Preprocessor<'_> {
             let line = &lines[at];
             self.executed += 1;
             if self.executed > MAX_LINES {
-                self.limit_exceeded_at(
+                self.report_limit_in_lines(
                     &format!("more than {MAX_LINES} lines were executed"),
                     &lines[at..],
                     environment,

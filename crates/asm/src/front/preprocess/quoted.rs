@@ -37,7 +37,7 @@ impl Preprocessor<'_> {
             }
         }
         if made.len() > MAX_TOKEN_TEXT {
-            self.limit_exceeded(
+            self.report_limit(
                 "macros make this text too long",
                 token.span,
                 token.expansion,
@@ -90,7 +90,7 @@ impl Preprocessor<'_> {
             }
         }
         if made.len() > MAX_TOKEN_TEXT {
-            self.limit_exceeded(
+            self.report_limit(
                 "macros make this text too long",
                 token.span,
                 token.expansion,

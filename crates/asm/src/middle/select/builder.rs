@@ -213,8 +213,8 @@ impl<'s, 'a> Builder<'s, 'a> {
                 ),
             )
             .label("wrong number of operands");
-        let adjacent_words = (found < least).then(|| self.adjacent_words()).flatten();
-        Err(match adjacent_words {
+        let adjacent = (found < least).then(|| self.adjacent_words()).flatten();
+        Err(match adjacent {
             Some([before, after]) => diagnostic.help(format!(
                 "is there a comma missing between `{}` and `{}`?",
                 before.text, after.text

@@ -9,7 +9,7 @@ use crate::Cycle;
 use npsim_profile::MediaBus;
 
 /// Bytes of the smallest element, the unit in which SPI-4 counts.
-pub(super) const LEAST_ELEMENT: u16 = 64;
+pub(super) const MIN_ELEMENT: u16 = 64;
 /// Type field of the status word: the control word announced a payload.
 const PAYLOAD_TYPE: u32 = 1 << 8;
 use crate::kernel::port_io::PacketTag;
@@ -229,7 +229,7 @@ impl Rbuf {
     pub fn number_of(&self, element: u8) -> u8 {
         match self.bus {
             MediaBus::Spi3 => element,
-            MediaBus::Spi4 => (u16::from(element) * (self.element_bytes / LEAST_ELEMENT)) as u8,
+            MediaBus::Spi4 => (u16::from(element) * (self.element_bytes / MIN_ELEMENT)) as u8,
         }
     }
 
@@ -238,7 +238,7 @@ impl Rbuf {
     pub(crate) fn element_of(&self, number: u32) -> Option<u8> {
         let unit = match self.bus {
             MediaBus::Spi3 => 1,
-            MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),
+            MediaBus::Spi4 => u32::from(self.element_bytes / MIN_ELEMENT),
         };
         let element = (number / unit) as usize;
         (number.is_multiple_of(unit) && element < self.elements.len()).then_some(element as u8)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rbuf::{LEAST_ELEMENT, longwords};
+use super::rbuf::{MIN_ELEMENT, longwords};
 use super::window::MsfError;
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
@@ -158,7 +158,7 @@ impl Tbuf {
     fn unit(&self) -> u32 {
         match self.bus {
             MediaBus::Spi3 => 1,
-            MediaBus::Spi4 => u32::from(self.element_bytes / LEAST_ELEMENT),
+            MediaBus::Spi4 => u32::from(self.element_bytes / MIN_ELEMENT),
         }
     }
 

@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             return Ok(ScriptEnd::Done);
         }
         // The first Ctrl-C ends a search but not the debugger.
-        debugger.poll_interrupt(move |_| stop.swap(false, Ordering::Relaxed));
+        debugger.set_interrupt_check(move |_| stop.swap(false, Ordering::Relaxed));
         let sources = |file: &str| disk.source(file);
         let end = match &arguments.script {
             Some(path) => script::file(&mut debugger, &sources, path)?,

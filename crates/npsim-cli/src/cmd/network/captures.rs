@@ -42,7 +42,7 @@ impl Captures {
     pub fn open(
         file: &NetworkFile,
         wanted: &[LinkCapture],
-        keeping: OutputContinuation<'_, Outputs>,
+        continuation: OutputContinuation<'_, Outputs>,
     ) -> Result<Self, Problem> {
         let mut asked: Vec<(&Path, Vec<usize>)> = Vec::new();
         for capture in wanted {
@@ -66,7 +66,7 @@ impl Captures {
             let interfaces: Vec<_> = { links.iter() }
                 .flat_map(|&link| interfaces(file, &file.topology.links[link]))
                 .collect();
-            let sink = match keeping {
+            let sink = match continuation {
                 OutputContinuation::NotKept => TraceSink::create(path, form, &interfaces),
                 OutputContinuation::FromStart => {
                     TraceSink::create_resumable(path, form, &interfaces)

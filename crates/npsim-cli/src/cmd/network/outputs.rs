@@ -97,9 +97,10 @@ impl Outputs {
         checkpoint: Option<&Checkpoint>,
         sampled: Option<NetworkCounters>,
     ) -> Result<Self, Problem> {
-        let keeping = OutputContinuation::of(checkpoint, arguments.saving.checkpoint.as_deref())?;
+        let continuation =
+            OutputContinuation::of(checkpoint, arguments.saving.checkpoint.as_deref())?;
         let series = { arguments.series.as_ref() }
-            .map(|path| Ok((path.clone(), SeriesFile::open(path, keeping)?)))
+            .map(|path| Ok((path.clone(), SeriesFile::open(path, continuation)?)))
             .transpose()?;
         let window = arguments.window.unwrap_or_default();
         let timeline = { arguments.timeline.as_deref() }
@@ -107,7 +108,7 @@ impl Outputs {
             .transpose()?;
         Ok(Self {
             taps: Taps {
-                captures: Captures::open(file, &arguments.capture, keeping)?,
+                captures: Captures::open(file, &arguments.capture, continuation)?,
                 timeline,
             },
             series,
@@ -190,8 +191,8 @@ impl Outputs {
 }
 
 impl SeriesFile {
-    fn open(path: &Path, keeping: OutputContinuation<'_, Positions>) -> Result<Self, Problem> {
-        let opened = match keeping {
+    fn open(path: &Path, continuation: OutputContinuation<'_, Positions>) -> Result<Self, Problem> {
+        let opened = match continuation {
             OutputContinuation::NotKept => {
                 AtomicFile::create(path).and_then(|file| Series::new(file).map(Self::Whole))
             }

@@ -109,8 +109,8 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         inputs.extend(source::inputs(&arguments.system, &source)?);
         Ok(inputs)
     })?;
-    let keeping = OutputContinuation::of(checkpoint, saving)?;
-    if let Some(sink) = outputs::capture(arguments, &project, keeping)? {
+    let continuation = OutputContinuation::of(checkpoint, saving)?;
+    if let Some(sink) = outputs::capture(arguments, &project, continuation)? {
         session.capture_to(sink);
     }
     if let Some(checkpoint) = checkpoint {

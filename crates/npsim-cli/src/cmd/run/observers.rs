@@ -158,7 +158,7 @@ impl ObserverOptions {
 /// Prints the stations of a packet, with the cycles since the previous one.
 fn print_packet(followed: &FollowedPacket, router: RunRouter) -> anyhow::Result<()> {
     let number = followed.number;
-    if followed.packet_events.is_empty() {
+    if followed.events.is_empty() {
         return Err(Problem::new(format!(
             "{}packet {number} did not arrive: there were {}",
             router.prefix(),
@@ -170,7 +170,7 @@ fn print_packet(followed: &FollowedPacket, router: RunRouter) -> anyhow::Result<
     let heads = ["cycle", "since", "by", "what"];
     let mut table = TextTable::with_numbers(&heads, 0..2);
     let mut before = None;
-    for station in &followed.packet_events {
+    for station in &followed.events {
         let since = station.at - before.unwrap_or(station.at);
         before = Some(station.at);
         let by = station.by.map_or_else(String::new, |(me, context)| {

@@ -96,7 +96,7 @@ pub fn capture_ports(project: &Project) -> Vec<CapturePort> {
 pub fn capture(
     arguments: &Arguments,
     project: &Project,
-    keeping: OutputContinuation<'_, Option<Position>>,
+    continuation: OutputContinuation<'_, Option<Position>>,
 ) -> Result<Option<TraceSink>, Problem> {
     let Some(path) = arguments.out.as_deref() else {
         return Ok(None);
@@ -110,7 +110,7 @@ pub fn capture(
         .help("let the name end in .pcapng"));
     }
     let ports = capture_ports(project);
-    let sink = match keeping {
+    let sink = match continuation {
         OutputContinuation::NotKept => TraceSink::create(path, form, &ports),
         OutputContinuation::FromStart => TraceSink::create_resumable(path, form, &ports),
         OutputContinuation::From(Some(position)) => TraceSink::resume(path, form, &ports, position),

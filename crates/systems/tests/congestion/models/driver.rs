@@ -29,7 +29,7 @@ pub const HEADER: usize = 14;
 const COPROCESSOR: &str = "FEEDBACK";
 
 /// A limit in cycles that neither a packet nor the start ever reaches.
-const LONGEST: u64 = 20_000;
+const CYCLE_LIMIT: u64 = 20_000;
 const LATEST: u64 = 100_000;
 
 const RECORD: usize = 384;
@@ -215,7 +215,7 @@ pub fn process(variant: &Variant, packets: &[Packet]) -> Vec<Processed> {
         words: packets.iter().flat_map(record).collect(),
     });
     let settings = RunSettings {
-        until: Some(LATEST + LONGEST * packets.len() as u64),
+        until: Some(LATEST + CYCLE_LIMIT * packets.len() as u64),
         ..RunSettings::new(ENGINE)
     };
     let mut simulation = Simulation::new(&project, &programs, settings).unwrap();

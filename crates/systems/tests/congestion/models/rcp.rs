@@ -26,7 +26,7 @@ const PROTOCOL: u8 = 254;
 /// Where the type stands, from the IPv4 header on.
 const KIND: usize = 31;
 /// Total length of a packet with both headers.
-const LEAST: u16 = 32;
+const HEADERS_BYTES: u16 = 32;
 
 const COUNTED: Variant = Variant {
     name: "RCP",
@@ -132,7 +132,9 @@ fn traffic(seed: u64, count: u32) -> Vec<Packet> {
 
 /// Whether a packet has a congestion header that a router processes.
 fn is_rcp(bytes: &[u8]) -> bool {
-    bytes[9] == PROTOCOL && packets::total(bytes) >= LEAST && !packets::is_later_fragment(bytes)
+    bytes[9] == PROTOCOL
+        && packets::total(bytes) >= HEADERS_BYTES
+        && !packets::is_later_fragment(bytes)
 }
 
 /// All ports are one group.
@@ -231,7 +233,7 @@ fn generated_rcp_packets_cover_all_outcomes() {
             let is_protocol = bytes[9] == PROTOCOL;
             others[0] += u32::from(!is_protocol);
             others[1] += u32::from(is_protocol && packets::is_later_fragment(&bytes));
-            others[2] += u32::from(is_protocol && packets::total(&bytes) < LEAST);
+            others[2] += u32::from(is_protocol && packets::total(&bytes) < HEADERS_BYTES);
             continue;
         }
         let takes = matches!(fields.kind, SYN | REF | DATA);

@@ -23,7 +23,7 @@ const PACKETS: u32 = 100_000;
 /// The default protocol number of XCP.
 const PROTOCOL: u8 = 253;
 /// Total length of a packet with both headers.
-const LEAST: u16 = 40;
+const HEADERS_BYTES: u16 = 40;
 
 const STATE_OF_ONE: Memory = Memory {
     name: "XCP_STATE",
@@ -352,7 +352,7 @@ pub enum Part {
 }
 
 pub fn part(bytes: &[u8]) -> Part {
-    if bytes[9] != PROTOCOL || packets::total(bytes) < LEAST {
+    if bytes[9] != PROTOCOL || packets::total(bytes) < HEADERS_BYTES {
         Part::None
     } else if packets::is_later_fragment(bytes) || bytes[KIND] != VERSION << 4 | STANDARD {
         Part::Bytes
@@ -563,7 +563,7 @@ fn generated_xcp_packets_cover_all_outcomes() {
         counted += u32::from(part(&bytes) == Part::Bytes);
         fragments += u32::from(is_protocol && packets::is_later_fragment(&bytes));
         others += u32::from(!is_protocol);
-        short += u32::from(is_protocol && packets::total(&bytes) < LEAST);
+        short += u32::from(is_protocol && packets::total(&bytes) < HEADERS_BYTES);
         let got = XcpHeader::from_bytes(&bytes[20..])
             .unwrap()
             .delta_throughput;

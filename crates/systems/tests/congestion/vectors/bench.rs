@@ -19,7 +19,7 @@ const START: Cycle = 30_000;
 /// Cycles after a frame within which its processing ends.
 const REST: Cycle = 1_000;
 /// Cycles after which a frame counts as lost.
-const LONGEST: Cycle = 60_000;
+const LOSS_TIMEOUT: Cycle = 60_000;
 /// Cycles per byte at a gigabit per second, and slightly more.
 const BYTE: Cycle = 5;
 /// The maximum number of threads with their own counters.
@@ -28,7 +28,7 @@ pub const THREADS: u32 = 64;
 /// An Ethernet header before an IPv4 packet.
 const ETHERNET: [u8; 14] = [2, 0, 0x5e, 0, 0, 0, 2, 0, 0x5e, 0x10, 0, 0, 8, 0];
 /// The shortest frame.
-const SHORTEST: usize = 60;
+const MIN_FRAME: usize = 60;
 
 /// A router that is ready.
 #[derive(Clone)]
@@ -135,7 +135,7 @@ impl Bench {
             let now = self.chip.now();
             let mut frame = ETHERNET.to_vec();
             frame.extend(packet);
-            frame.resize(frame.len().max(SHORTEST), 0);
+            frame.resize(frame.len().max(MIN_FRAME), 0);
             let long = BYTE * frame.len() as Cycle;
             let end = now + 10 + long;
             let arrival = Arrival {
@@ -153,7 +153,7 @@ impl Bench {
             self.run(end, &mut lines);
             while lines.left.is_empty()
                 && self.exceptions() == before
-                && self.chip.now() < end + LONGEST
+                && self.chip.now() < end + LOSS_TIMEOUT
             {
                 self.run(self.chip.now() + REST, &mut lines);
             }

@@ -22,7 +22,7 @@ use npsim_testkit::microcode::changed;
 const DRAIN: Cycle = 60_000;
 
 /// Cycles after the last frame in which everything must have come to rest.
-const LONGEST_DRAIN: Cycle = 6_000_000;
+const MAX_DRAIN: Cycle = 6_000_000;
 
 /// The shipped projects: each chip.
 pub const PROJECTS: [&str; 2] = ["npsim.toml", "ixp2800.toml"];
@@ -126,7 +126,7 @@ pub fn drain(chip: &mut Chip, lines: &mut RecordedLines) -> Result<(), String> {
         if chip.now() >= end {
             return Ok(());
         }
-        if end > lines.arrivals_end() + LONGEST_DRAIN {
+        if end > lines.arrivals_end() + MAX_DRAIN {
             return Err("does not come to rest".into());
         }
         run_until(chip, end, lines)?;

@@ -8,9 +8,9 @@ use super::bench::{Bench, RecordedLines, drain, run_until};
 use super::verdict::check_at_rest;
 
 /// Longest rest of these tests, in steps of 16 cycles.
-const LONGEST: u64 = 255;
+const MAX_REST: u64 = 255;
 
-/// Every stage that polls rests for up to [`LONGEST`] steps.
+/// Every stage that polls rests for up to [`MAX_REST`] steps.
 pub const GROWING: [&str; 4] = [
     "me.queue_manager.define.REST_LONGEST=255",
     "me.scheduler.define.REST_LONGEST=255",
@@ -78,11 +78,11 @@ fn lone_packet_waits_at_most_one_rest_per_stage() {
     let (usual, longest) = (shipped[shipped.len() - 1], resting[resting.len() - 1]);
     assert!(usual < 6_000, "{usual}");
     // Processing, queue manager, scheduler, queue manager again, transmit.
-    assert!(longest < usual + 5 * LONGEST * 16, "{longest}");
+    assert!(longest < usual + 5 * MAX_REST * 16, "{longest}");
     // It waits for rests: one or more in total.
     let all: Cycle = resting.iter().sum();
     let mean = all / resting.len() as Cycle;
-    assert!(mean > usual + LONGEST * 16, "{mean}");
+    assert!(mean > usual + MAX_REST * 16, "{mean}");
 }
 
 /// Instructions in a millisecond without arrivals, after two milliseconds for rests to grow.
