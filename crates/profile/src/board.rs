@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::built_in::{BOARDS, BuiltIn, table_of};
 use crate::error::ProfileError;
 use crate::named::{Named, named};
-use crate::parameter::{Domain, ProvenanceKind};
+use crate::parameter::{Domain, Foundation};
 use crate::parse::{take_rated, take_text, wrong};
 
 /// The line rate of a port.
@@ -57,7 +57,7 @@ pub struct BoardPort {
     /// Line rate, in bits per second.
     pub bits_per_second: u64,
     /// How well the rate is founded.
-    pub provenance_kind: ProvenanceKind,
+    pub foundation: Foundation,
     /// The source, or the reason for the provenance.
     pub basis: String,
 }
@@ -142,7 +142,7 @@ fn take_ports(table: &mut Table) -> Result<Vec<BoardPort>, ProfileError> {
         ports.push(BoardPort {
             name,
             bits_per_second: rate.value.number().unwrap_or(0) * 1_000_000,
-            provenance_kind: rate.provenance_kind,
+            foundation: rate.foundation,
             basis: rate.basis,
         });
     }

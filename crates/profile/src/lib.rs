@@ -26,7 +26,7 @@ pub use board::{Board, BoardPort, MediaBus};
 pub use error::ProfileError;
 pub use lists::dram::{RefreshPolicy, RowPolicy};
 pub use named::Named;
-pub use parameter::{Domain, Erratum, Parameter, ParameterValue, ProvenanceKind, Schema};
+pub use parameter::{Domain, Erratum, Foundation, Parameter, ParameterValue, Schema};
 pub use profile::Profile;
 
 /// Largest number of microengines of a chip.

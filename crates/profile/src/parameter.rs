@@ -139,7 +139,7 @@ impl fmt::Display for ParameterValue {
 
 /// How well a parameter is founded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ProvenanceKind {
+pub enum Foundation {
     /// Read in a primary source.
     Source,
     /// Two weak sources agree.
@@ -152,7 +152,7 @@ pub enum ProvenanceKind {
     Assumed,
 }
 
-impl ProvenanceKind {
+impl Foundation {
     /// All foundations, best first.
     pub const ALL: [Self; 5] = [
         Self::Source,
@@ -175,7 +175,7 @@ impl ProvenanceKind {
     }
 }
 
-impl fmt::Display for ProvenanceKind {
+impl fmt::Display for Foundation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -195,7 +195,7 @@ pub struct Parameter {
     /// What it means.
     pub meaning: &'static str,
     /// How well it is founded.
-    pub provenance_kind: ProvenanceKind,
+    pub foundation: Foundation,
     /// The source, or the reason for the provenance.
     pub basis: String,
 }

@@ -4,7 +4,7 @@
 use toml::{Table, Value};
 
 use crate::error::ProfileError;
-use crate::parameter::{self, Domain, Erratum, Parameter, ProvenanceKind, Schema, choose};
+use crate::parameter::{self, Domain, Erratum, Foundation, Parameter, Schema, choose};
 
 pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
     ProfileError::InvalidValue {
@@ -56,7 +56,7 @@ pub(crate) fn take_parameter(
     };
     let Rated {
         value,
-        provenance_kind,
+        foundation,
         basis,
     } = take_rated(entry, &key, &schema.domain)?;
     Ok(Parameter {
@@ -68,7 +68,7 @@ pub(crate) fn take_parameter(
             Domain::Name(_) => "",
         },
         meaning: schema.meaning.trim_ascii(),
-        provenance_kind,
+        foundation,
         basis,
     })
 }
@@ -76,7 +76,7 @@ pub(crate) fn take_parameter(
 /// A value and how well it is founded.
 pub(crate) struct Rated {
     pub value: parameter::ParameterValue,
-    pub provenance_kind: ProvenanceKind,
+    pub foundation: Foundation,
     pub basis: String,
 }
 
@@ -103,14 +103,11 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
         }
         Domain::Name(known) => choose(key, &take_text(&mut entry, key, "value")?, known)?,
     };
-    let (provenance_kind, basis) = if entry.contains_key("source") {
-        (
-            ProvenanceKind::Source,
-            take_text(&mut entry, key, "source")?,
-        )
+    let (foundation, basis) = if entry.contains_key("source") {
+        (Foundation::Source, take_text(&mut entry, key, "source")?)
     } else if entry.contains_key("provenance") {
         let provenance = take_text(&mut entry, key, "provenance")?;
-        let provenance_kind = ProvenanceKind::ALL[1..]
+        let foundation = Foundation::ALL[1..]
             .iter()
             .copied()
             .find(|f| f.name() == provenance)
@@ -120,7 +117,7 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
                     &format!("`{provenance}` is not a provenance; use likely, derived, calibrated or assumed"),
                 )
             })?;
-        (provenance_kind, take_text(&mut entry, key, "basis")?)
+        (foundation, take_text(&mut entry, key, "basis")?)
     } else {
         return Err(wrong(
             key,
@@ -134,7 +131,7 @@ pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rat
     }
     Ok(Rated {
         value,
-        provenance_kind,
+        foundation,
         basis,
     })
 }

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use crate::board::{Board, MediaBus};
 use crate::built_in::{BuiltIn, CHIPS, table_of};
 use crate::error::ProfileError;
-use crate::parameter::{self, Erratum, Parameter, ProvenanceKind};
+use crate::parameter::{self, Erratum, Foundation, Parameter};
 use crate::parse::{in_domain, take_errata, take_number, take_parameter, take_text, wrong};
 use crate::schema::{SCHEMA, Values};
 
@@ -219,14 +219,11 @@ impl Profile {
 
     /// The number of parameters with each foundation, best first.
     #[must_use]
-    pub fn foundations(&self) -> [(ProvenanceKind, usize); 5] {
-        ProvenanceKind::ALL.map(|f| {
+    pub fn foundations(&self) -> [(Foundation, usize); 5] {
+        Foundation::ALL.map(|f| {
             (
                 f,
-                self.parameters
-                    .iter()
-                    .filter(|p| p.provenance_kind == f)
-                    .count(),
+                self.parameters.iter().filter(|p| p.foundation == f).count(),
             )
         })
     }
@@ -267,7 +264,7 @@ impl Profile {
         in_domain(&key, &SCHEMA[at].domain, value)?;
         let parameter = &mut profile.parameters[at];
         parameter.value = value;
-        parameter.provenance_kind = ProvenanceKind::Assumed;
+        parameter.foundation = Foundation::Assumed;
         "set for this run".clone_into(&mut parameter.basis);
         profile.values = Values::new(&profile.parameters);
         profile.check()?;

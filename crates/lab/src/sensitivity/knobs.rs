@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use npsim_asm::spelling::closest;
-use npsim_profile::{ParameterValue, Profile, ProvenanceKind};
+use npsim_profile::{Foundation, ParameterValue, Profile};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::{Overrides, Project, Setting};
 use serde::Serialize;
@@ -231,11 +231,10 @@ fn of_constant(chosen: &ModelChoice) -> Knob {
 
 /// The knobs of a chip's parameters, except those already `seen`.
 fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
-    let loose =
-        |of: ProvenanceKind| matches!(of, ProvenanceKind::Assumed | ProvenanceKind::Calibrated);
+    let loose = |of: Foundation| matches!(of, Foundation::Assumed | Foundation::Calibrated);
     let is_positive = |value: ParameterValue| value.number().is_some_and(|number| number > 0);
     let parameters = profile.parameters().filter(|p| {
-        loose(p.provenance_kind) && is_positive(p.value) && !SHAPE.contains(&(p.group, p.name))
+        loose(p.foundation) && is_positive(p.value) && !SHAPE.contains(&(p.group, p.name))
     });
     let mut knobs = Vec::new();
     for p in parameters {
@@ -246,7 +245,7 @@ fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
                 name,
                 what: p.meaning.to_owned(),
                 value: format!("{} {}", p.value, p.unit),
-                kind: p.provenance_kind.name(),
+                kind: p.foundation.name(),
                 of: KnobTarget::Parameter {
                     chip: profile.name().to_owned(),
                     key,
@@ -278,7 +277,7 @@ fn move_parameter(
     let find = |key: &str| {
         let mut all = profile.parameters();
         let found = all.find(|p| key.split_once('.') == Some((p.group, p.name)))?;
-        Some((found.value.number()?, found.provenance_kind))
+        Some((found.value.number()?, found.foundation))
     };
     let (KnobChange::Scale(times), Some((before, _))) = (to, find(key)) else {
         return;
@@ -290,7 +289,7 @@ fn move_parameter(
     numbers.insert(key.to_owned(), after);
     let followers = FOLLOWERS.iter().find(|(leader, _)| *leader == key);
     for follower in followers.into_iter().flat_map(|(_, all)| *all) {
-        if let Some((value, ProvenanceKind::Derived)) = find(follower) {
+        if let Some((value, Foundation::Derived)) = find(follower) {
             let value = (value + after).saturating_sub(before);
             numbers.insert((*follower).to_owned(), value);
         }
@@ -336,7 +335,7 @@ fn unknown(name: &str, known: &[&str]) -> Problem {
 mod tests {
     use std::collections::BTreeMap;
 
-    use npsim_profile::{Profile, ProvenanceKind};
+    use npsim_profile::{Foundation, Profile};
 
     use super::{FOLLOWERS, KnobChange, SHAPE, move_parameter, scaled};
 
@@ -355,7 +354,7 @@ mod tests {
                 let number = |key: &str| find(key).value.number().unwrap();
                 let less = number(leader) - numbers[*leader];
                 for follower in *followers {
-                    let derived = find(follower).provenance_kind == ProvenanceKind::Derived;
+                    let derived = find(follower).foundation == Foundation::Derived;
                     // If all latencies were recalled rather than derived, nothing is computed.
                     assert!(derived || chip != "ixp2400", "{follower}");
                     let moved = numbers.get(*follower).map(|to| number(follower) - to);

@@ -8,7 +8,7 @@ use npsim_lab::campaign::Campaign;
 use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::study::Study;
-use npsim_profile::{Parameter, Profile, ProvenanceKind};
+use npsim_profile::{Foundation, Parameter, Profile};
 use npsim_project::{Overrides, Project, Setting};
 
 use crate::root;
@@ -53,7 +53,7 @@ fn study(systems: &[String], measure: &str) -> Study {
 fn times(profile: &Profile) -> Vec<(&Parameter, u64)> {
     let is_time = |p: &&Parameter| p.unit.contains("cycles") || p.unit.contains("clocks");
     let all = profile.parameters().filter(is_time);
-    all.filter(|p| p.provenance_kind != ProvenanceKind::Source && p.group != "clock")
+    all.filter(|p| p.foundation != Foundation::Source && p.group != "clock")
         .filter_map(|p| Some((p, p.value.number()?)))
         .collect()
 }

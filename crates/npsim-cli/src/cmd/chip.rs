@@ -199,7 +199,7 @@ impl<'a> ChipNumbers<'a> {
                     name: format!("{}.{}", it.group, it.name),
                     value: it.value,
                     unit: it.unit.to_string(),
-                    provenance: it.provenance_kind.to_string(),
+                    provenance: it.foundation.to_string(),
                     meaning: it.meaning.trim(),
                     basis: it.basis.trim(),
                 })
@@ -208,7 +208,7 @@ impl<'a> ChipNumbers<'a> {
                 .map(|port| BoardPort {
                     name: &port.name,
                     bits_per_second: port.bits_per_second,
-                    provenance: port.provenance_kind.to_string(),
+                    provenance: port.foundation.to_string(),
                     basis: &port.basis,
                 })
                 .collect(),
@@ -244,7 +244,7 @@ fn board(profile: &Profile, sources: bool) -> anyhow::Result<String> {
         writeln!(
             text,
             "port {n}    {rate}  {}  {}",
-            port.provenance_kind, port.name
+            port.foundation, port.name
         )?;
     }
     let chip = profile.name();
@@ -256,7 +256,7 @@ fn board(profile: &Profile, sources: bool) -> anyhow::Result<String> {
     if sources {
         foundations(&mut text, &own)?;
         for (n, port) in board.ports.iter().enumerate() {
-            writeln!(text, "port {n} [{}]: {}", port.provenance_kind, port.basis)?;
+            writeln!(text, "port {n} [{}]: {}", port.foundation, port.basis)?;
         }
     }
     Ok(text)
@@ -270,7 +270,7 @@ fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
             format!("{}.{}", parameter.group, parameter.name),
             parameter.value.to_string(),
             parameter.unit.to_string(),
-            parameter.provenance_kind.to_string(),
+            parameter.foundation.to_string(),
             parameter.meaning.trim().to_string(),
         ]);
     }
@@ -282,7 +282,7 @@ fn counts(text: &mut String, profile: &Profile) -> std::fmt::Result {
     let counts: Vec<_> = profile
         .foundations()
         .iter()
-        .map(|(provenance_kind, count)| format!("{count} {provenance_kind}"))
+        .map(|(foundation, count)| format!("{count} {foundation}"))
         .collect();
     writeln!(
         text,
@@ -305,7 +305,7 @@ fn foundations(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result
         writeln!(
             text,
             "{}.{} [{}]: {}",
-            parameter.group, parameter.name, parameter.provenance_kind, parameter.basis
+            parameter.group, parameter.name, parameter.foundation, parameter.basis
         )?;
     }
     Ok(())

@@ -77,7 +77,7 @@ impl Profile {
 fn line(parameter: &Parameter) -> String {
     format!(
         "{}.{} {} {} {}",
-        parameter.group, parameter.name, parameter.value, parameter.unit, parameter.provenance_kind
+        parameter.group, parameter.name, parameter.value, parameter.unit, parameter.foundation
     )
 }
 

@@ -39,11 +39,11 @@ fn parameters_keep_their_unit_and_basis() {
         .find(|p| p.group == "dram" && p.name == "read")
         .unwrap();
     assert_eq!(
-        (read.value, read.unit, read.provenance_kind),
+        (read.value, read.unit, read.foundation),
         (
             ParameterValue::Number(180),
             "ME cycles",
-            ProvenanceKind::Calibrated
+            Foundation::Calibrated
         )
     );
     assert!(
@@ -84,7 +84,7 @@ fn uncalibrated_chip_differs_only_in_memory_latencies() {
     assert!(
         recalled
             .parameters()
-            .all(|p| p.provenance_kind != ProvenanceKind::Calibrated)
+            .all(|p| p.foundation != Foundation::Calibrated)
     );
     let board = Profile::from_texts(
         Profile::text("ixp2400-sdk").unwrap(),
@@ -305,7 +305,7 @@ fn only_ixp2400_read_latencies_are_calibrated() {
         assert_eq!(profile.board().name, name);
         let calibrated: Vec<_> = profile
             .parameters()
-            .filter(|p| p.provenance_kind == ProvenanceKind::Calibrated)
+            .filter(|p| p.foundation == Foundation::Calibrated)
             .map(|p| (p.group, p.name))
             .collect();
         let expected: &[_] = match profile.name() {
@@ -337,8 +337,8 @@ fn attached_logic_is_the_same_for_every_chip() {
     );
     for parameter in &first {
         assert_eq!(
-            (parameter.unit, parameter.provenance_kind),
-            ("ps", ProvenanceKind::Source)
+            (parameter.unit, parameter.foundation),
+            ("ps", Foundation::Source)
         );
     }
     for name in Profile::names() {
