@@ -106,7 +106,9 @@ pub fn checkpoint_inputs(
         format!("the network file `{shown}`"),
         text,
     )];
-    let mut start = format!("{:?}", network.packet_simulation().topology()).into_bytes();
+    let topology = network.packet_simulation().topology();
+    let mut start =
+        postcard::to_stdvec(topology).map_err(|error| Problem::new(error.to_string()))?;
     for (name, system, chip) in network.chips() {
         let of_chip = inputs::of_system(&system.project, &system.programs);
         list.extend(of_chip.into_iter().map(|input| CheckpointInput {

@@ -41,7 +41,7 @@ impl CheckpointKind {
 }
 
 /// The only format that this version reads and writes, for either kind.
-pub const FORMAT: u32 = 15;
+pub const FORMAT: u32 = 16;
 
 /// The largest file that is read, in bytes; the memories of the largest chip are smaller.
 const MAX_FILE_BYTES: u64 = 8 << 30;

@@ -52,7 +52,7 @@ impl CheckpointInput {
 pub fn of_system(project: &Project, programs: &[Program]) -> Vec<CheckpointInput> {
     let mut inputs = vec![CheckpointInput::new(
         format!("the chip profile `{}`", project.profile.name()),
-        format!("{:?}", project.profile),
+        project.profile.fingerprint(),
     )];
     if !project.is_default {
         inputs.push(CheckpointInput::new(
@@ -97,12 +97,16 @@ pub fn of_session(session: &Session) -> Result<Vec<CheckpointInput>, Problem> {
 }
 
 /// Generated traffic.
-#[must_use]
-pub fn load(load: &Load) -> CheckpointInput {
-    CheckpointInput::new(
-        "the traffic that is made ([load] and its options)",
-        format!("{load:?}"),
-    )
+///
+/// # Errors
+/// Returns an error if the load cannot be encoded.
+pub fn load(load: &Load) -> Result<CheckpointInput, Problem> {
+    // By the names of the project file, which stay when a type or field of the library is renamed.
+    let text = serde_json::to_vec(load).map_err(|error| Problem::new(error.to_string()))?;
+    Ok(CheckpointInput::new(
+        "the generated traffic ([load] and its options)",
+        text,
+    ))
 }
 
 /// The chip's whole content at cycle 0; most other inputs change it too.

@@ -23,7 +23,10 @@ pub fn inputs(
     arguments: &SystemArguments,
     source: &TrafficSource<'_>,
 ) -> Result<Vec<CheckpointInput>, Problem> {
-    let mut list: Vec<_> = source.load().map(inputs::load).into_iter().collect();
+    let mut list = Vec::new();
+    if let Some(load) = source.load() {
+        list.push(inputs::load(load)?);
+    }
     if let Some(trace) = &arguments.trace {
         list.push(CheckpointInput::capture(trace)?);
     }

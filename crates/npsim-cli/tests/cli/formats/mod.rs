@@ -45,12 +45,9 @@ fn images_of_all_versions_are_read() {
     assert_eq!(dir.read("own.npi"), stored("image-3.npi"));
 }
 
-/// The version that wrote the stored checkpoint.
-const WRITER: &str = "0.1.0";
-
-/// A checkpoint as this version would have written it. Its header begins with the version; before it stand mark and
+/// The stored checkpoint with another version of npsim in its header. Its header begins with the version; before it stand mark and
 /// format (12 bytes), the digest of all that follows (32), and the header's length (4).
-fn with_this_version(checkpoint: &[u8]) -> Vec<u8> {
+fn with_version(checkpoint: &[u8], wanted: &str) -> Vec<u8> {
     let (mark, rest) = checkpoint.split_at(12);
     let rest = &rest[32..];
     let length = u32::from_le_bytes(rest[..4].try_into().expect("four bytes")) as usize;
@@ -58,39 +55,47 @@ fn with_this_version(checkpoint: &[u8]) -> Vec<u8> {
     let named = |version: &str| [&[version.len() as u8], version.as_bytes()].concat();
     let fields = header.strip_prefix(named(WRITER).as_slice());
     let fields = fields.expect("the header begins with the version");
-    let header = [named(env!("CARGO_PKG_VERSION")).as_slice(), fields].concat();
+    let header = [named(wanted).as_slice(), fields].concat();
     let length = (header.len() as u32).to_le_bytes();
     let signed = [&length[..], &header, state].concat();
     [mark, Sha256::digest(&signed).as_slice(), &signed].concat()
 }
 
+/// The version that wrote the stored checkpoint of this format.
+const WRITER: &str = "0.2.0";
+
 #[test]
 fn checkpoint_of_another_version_is_refused_naming_both() {
-    let dir = folder(&["checkpoint-15.ckpt"]);
+    let checkpoint = with_version(&stored("checkpoint-16.ckpt"), "0.1.0");
+    let dir = folder(&[]).with("checkpoint-16.ckpt", checkpoint);
     let versions = format!(
-        "was written by npsim {WRITER}, and this is npsim {}",
+        "was written by npsim 0.1.0, and this is npsim {}",
         env!("CARGO_PKG_VERSION")
     );
-    dir.npsim("run --resume checkpoint-15.ckpt")
+    dir.npsim("run --resume checkpoint-16.ckpt")
         .expect(1, &[&versions, "go on with the npsim that wrote it"]);
 }
 
 #[test]
 fn checkpoint_of_this_format_resumes() {
-    let checkpoint = with_this_version(&stored("checkpoint-15.ckpt"));
-    let dir = folder(&[]).with("checkpoint-15.ckpt", checkpoint);
+    let checkpoint = with_version(&stored("checkpoint-16.ckpt"), env!("CARGO_PKG_VERSION"));
+    let dir = folder(&[]).with("checkpoint-16.ckpt", checkpoint);
     dir.npsim("run read.uc --until 40us --quiet --stats whole.json")
         .expect(0, &[]);
-    let resumed = "run --resume checkpoint-15.ckpt --until 40us --stats resumed.json";
+    let resumed = "run --resume checkpoint-16.ckpt --until 40us --stats resumed.json";
     dir.npsim(resumed).expect(0, &[]);
     assert_eq!(dir.read("resumed.json"), dir.read("whole.json"));
 }
 
 #[test]
 fn checkpoint_of_another_format_is_refused_naming_both() {
-    let dir = folder(&["checkpoint-14.ckpt"]);
-    dir.npsim("run --resume checkpoint-14.ckpt")
-        .expect(1, &["has format 14", "reads format 15"]);
+    for format in [14, 15] {
+        let name = format!("checkpoint-{format}.ckpt");
+        let has = format!("has format {format}");
+        folder(&[&name])
+            .npsim(&format!("run --resume {name}"))
+            .expect(1, &[&has, "reads format 16"]);
+    }
 }
 
 #[test]
