@@ -5,7 +5,6 @@ mod probe;
 
 use std::ops::{ControlFlow, Range};
 
-use npsim_asm::spelling::closest;
 use npsim_chip::Cycle;
 use npsim_network::chips::System;
 use npsim_network::topology::Topology;
@@ -288,10 +287,7 @@ fn line(topology: &Topology, metric: &Metric) -> Result<Option<usize>, Problem> 
 fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
     known.sort_unstable();
     known.dedup();
-    match closest(name, known.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help(format!("choose one of {}", known.join(", "))),
-    }
+    problem.suggest_or_list(name, &known)
 }
 
 /// Runs to the beginning of `way`; the run as a whole ends at the end of `way`. With `count`,

@@ -10,8 +10,8 @@ use std::str::FromStr;
 use npsim_observe::profile::to_json;
 use npsim_observe::set::{Observations, ObserverConfig};
 use npsim_observe::timeline::TimeWindow;
+use npsim_project::atomic_file::write_atomically;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_atomically;
 use npsim_report::flame::{Flame, svg};
 
 /// A kind of observation.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
+use npsim_project::atomic_file::write_atomically;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_atomically;
 use serde::Serialize;
 
 use crate::class::RowClass;

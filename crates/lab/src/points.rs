@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
-use npsim_session::session::MAX_NODES;
+use npsim_session::session::MAX_ROUTERS;
 use serde::Serialize;
 
 use crate::rounding::close;
@@ -290,9 +290,9 @@ impl Point {
 /// Returns a description of the problem if it is not a valid number of routers.
 fn routers(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(hops) if (1..=MAX_NODES).contains(&hops) => Ok(hops),
+        Ok(hops) if (1..=MAX_ROUTERS).contains(&hops) => Ok(hops),
         _ => Err(format!(
-            "`{text}` is not a number of routers; `hops` is a whole number from 1 to {MAX_NODES}"
+            "`{text}` is not a number of routers; `hops` is a whole number from 1 to {MAX_ROUTERS}"
         )),
     }
 }

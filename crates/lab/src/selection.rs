@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use npsim_asm::spelling::closest;
 use npsim_project::problem::Problem;
 
 use crate::curves::lies_on;
@@ -59,10 +58,7 @@ fn unknown(study: &Study, id: &str, known: BTreeSet<&str>) -> Problem {
         }
         near.extend(names);
     }
-    match closest(id, near) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem,
-    }
+    problem.suggest(id, near)
 }
 
 /// The ids of the published values behind a figure, a table or a sweep; `None` if nothing has the
@@ -154,53 +150,7 @@ mod tests {
     use crate::points::points;
     use crate::study::Study;
 
-    const TEXT: &str = r#"
-name = "s"
-title = "t"
-[metric.rate]
-measure = "egress-rate"
-[sweep.a]
-system = "x"
-[[sweep.a.axis]]
-key = "load.rate"
-values = [1, 2, 3]
-[sweep.b]
-system = "y"
-[[published]]
-id = "H-1"
-what = "near"
-value = 2.0
-tolerance = "5%"
-source = "s"
-evidence = "text"
-measured = { is = "at", of = "a.rate", x = 2 }
-[[published]]
-id = "H-2"
-what = "far"
-value = 4.0
-tolerance = 0.5
-source = "s"
-evidence = "curve"
-measured = { is = "max", of = "a.rate" }
-[[published]]
-id = "H-2"
-what = "bound"
-at_most = 3.5
-source = "s"
-evidence = "text"
-measured = { is = "max", of = "a.rate" }
-[[published]]
-id = "H-3"
-what = "shape"
-stated = "follows the load"
-source = "s"
-evidence = "text"
-shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
-[[figure]]
-name = "rates"
-title = "rates over load"
-curve = [{ of = "a.rate" }]
-"#;
+    const TEXT: &str = include_str!("verdict/judged.toml");
 
     #[test]
     fn ids_select_rows_and_points() {

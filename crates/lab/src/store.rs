@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use npsim_project::atomic_file::write_atomically;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_atomically;
 use serde::{Deserialize, Serialize};
 
 /// Name of the file format.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use npsim_asm::spelling::closest;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::Problem;
 use npsim_project::toml_errors::{self, FileKind};
@@ -104,11 +103,9 @@ pub fn find(name: &str) -> Result<Study, Problem> {
         return Study::load(path);
     }
     let names = BUILT_IN.iter().map(|(name, _)| *name);
-    let problem = Problem::new(format!("there is no study `{name}`"));
-    Err(match closest(name, names) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help("`npsim reproduce` lists them; a file's name ends with `.toml`"),
-    })
+    Err(Problem::new(format!("there is no study `{name}`"))
+        .help("`npsim reproduce` lists them; a file's name ends with `.toml`")
+        .suggest(name, names))
 }
 
 /// Whether a name can only be a file name.

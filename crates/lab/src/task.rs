@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use npsim_project::atomic_file::write_atomically;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_atomically;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::hash;

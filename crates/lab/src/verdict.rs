@@ -286,55 +286,7 @@ mod tests {
     use crate::store::{MetricReading, PointOutcome};
     use crate::study::Study;
 
-    const TEXT: &str = r#"
-name = "s"
-title = "t"
-[metric.rate]
-measure = "egress-rate"
-[sweep.a]
-system = "x"
-[[sweep.a.axis]]
-key = "load.rate"
-values = [1, 2, 3]
-[sweep.b]
-system = "y"
-[[published]]
-id = "H-1"
-what = "near"
-unit = "Mpps"
-value = 2.0
-tolerance = "5%"
-source = "s"
-evidence = "text"
-calibrated = "dram.x"
-measured = { is = "at", of = "a.rate", x = 2 }
-[[published]]
-id = "H-2"
-what = "far"
-value = 4.0
-tolerance = 0.5
-source = "s"
-evidence = "curve"
-measured = { is = "max", of = "a.rate" }
-[[published]]
-id = "H-2"
-what = "bound"
-at_most = 3.5
-source = "s"
-evidence = "text"
-measured = { is = "max", of = "a.rate" }
-[[published]]
-id = "H-3"
-what = "shape"
-stated = "follows the load"
-source = "s"
-evidence = "text"
-shape = { is = "follows", of = "a.rate", within = 0.07, until = 2 }
-[[figure]]
-name = "rates"
-title = "rates over load"
-curve = [{ of = "a.rate" }]
-"#;
+    const TEXT: &str = include_str!("verdict/judged.toml");
 
     fn results(study: &Study, values: [Option<f64>; 3]) -> Results {
         let mut results = Results::default();

@@ -9,8 +9,8 @@ use npsim_observe::packets::Flows;
 use npsim_observe::set::{ObserverConfig, ObserverSet};
 use npsim_observe::timeline::TimeWindow;
 use npsim_project::Project;
+use npsim_project::atomic_file::same_file;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::same_file;
 use npsim_session::links::Tap;
 use npsim_session::node::Node;
 

@@ -12,8 +12,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use npsim_net::recording::RecordingWriter;
+use npsim_project::atomic_file::same_file;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::same_file;
 use npsim_session::histogram::Histogram;
 use npsim_transport::time::{MICROSECOND, Time};
 

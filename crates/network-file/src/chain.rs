@@ -13,7 +13,7 @@ use npsim_project::problem::{Problem, Problems};
 use npsim_project::quantity::Time;
 use npsim_project::resolve::PortAddress;
 use npsim_project::{Overrides, Project, Registry};
-use npsim_session::session::MAX_NODES;
+use npsim_session::session::MAX_ROUTERS;
 use npsim_transport::time::{MICROSECOND, SECOND};
 
 use crate::file::NetworkFile;
@@ -55,9 +55,9 @@ fn text(project: &Project, target: &Path, routers: usize) -> Result<String, Prob
         );
         return Err(Problem::new(message).help("give it a [[port]] for each of both"));
     };
-    if !(1..=MAX_NODES).contains(&routers) {
+    if !(1..=MAX_ROUTERS).contains(&routers) {
         let message = format!("there is no chain of {routers} routers");
-        return Err(Problem::new(message).help(format!("a chain has 1 to {MAX_NODES}")));
+        return Err(Problem::new(message).help(format!("a chain has 1 to {MAX_ROUTERS}")));
     }
     let rate = first.bits_per_second.min(second.bits_per_second);
     let delay = match project.link_delay {

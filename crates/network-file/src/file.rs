@@ -17,7 +17,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use npsim_asm::spelling::closest;
 use npsim_net::Random;
 use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
@@ -157,17 +156,10 @@ impl FileText {
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Problem {
         let name = placed.get_ref();
-        let problem = self.problem(placed.span(), format!("there is no {what} `{name}`"));
-        match closest(name, known.clone()) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help(format!(
-                "choose one of {}",
-                known
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )),
-        }
+        let listed: Vec<_> = known.clone().map(|name| format!("`{name}`")).collect();
+        self.problem(placed.span(), format!("there is no {what} `{name}`"))
+            .help(format!("choose one of {}", listed.join(", ")))
+            .suggest(name, known)
     }
 }
 

@@ -38,8 +38,8 @@ pub use npsim_observe as observe;
 pub use npsim_profile as profile;
 pub use npsim_project as project;
 pub use npsim_project::{
-    assemble, diagnostics, files, firmware_file, includes, load, messages, problem, quantity,
-    whole_file,
+    assemble, atomic_file, diagnostics, files, firmware_file, includes, load, messages, problem,
+    quantity,
 };
 pub use npsim_protocols as protocols;
 pub use npsim_protocols::registry;

@@ -21,7 +21,7 @@ use crate::races::{Race, RaceDetector};
 use crate::sections::SerialSections;
 use crate::series::Series;
 use crate::timeline::{Recorder, TimeWindow};
-use npsim_project::whole_file::AtomicFile;
+use npsim_project::atomic_file::AtomicFile;
 
 /// What to observe.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use npsim_asm::spelling::closest;
 use npsim_profile::{Board, Profile, ProfileError};
 
 use super::file::ChipSection;
@@ -175,8 +174,5 @@ fn read(
         Problem::new(format!("there is no {what} `{name}`"))
             .note(format!("the {what}s are {}", names.join(", "))),
     );
-    Err(match closest(name, names.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem,
-    })
+    Err(problem.suggest(name, names.iter().copied()))
 }

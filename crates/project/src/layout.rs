@@ -173,16 +173,15 @@ mod tests {
 
     /// Places by a search of all ranges, which the gaps must agree with.
     fn first_fit(space: &MemoryLayout, from: u64, size: u64, align: u64) -> Option<u64> {
-        let candidates = (from..space.size).filter(|at| at.is_multiple_of(align));
-        let mut fitting = candidates.filter(|at| {
+        let mut candidates = (from..space.size).filter(|at| at.is_multiple_of(align));
+        candidates.find(|at| {
             let end = at + size;
             end <= space.size
                 && space
                     .regions()
                     .iter()
                     .all(|r| r.end <= *at || end <= r.start)
-        });
-        fitting.next()
+        })
     }
 
     proptest! {

@@ -6,6 +6,7 @@
 //! file.
 
 pub mod assemble;
+pub mod atomic_file;
 mod capacity;
 mod chain;
 mod defaults;
@@ -37,7 +38,6 @@ pub mod text;
 pub mod timer_job;
 pub mod toml_errors;
 pub mod toml_reader;
-pub mod whole_file;
 
 use std::path::{Path, PathBuf};
 

@@ -99,15 +99,29 @@ impl Problem {
         self
     }
 
+    /// Suggests the known name that was probably meant, in place of other help; nothing changes if
+    /// none is close.
+    #[must_use]
+    pub fn suggest<'a>(self, wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        match closest(wrong, known) {
+            Some(near) => self.help(format!("did you mean `{near}`?")),
+            None => self,
+        }
+    }
+
+    /// Suggests the known name that was probably meant, or lists all if none is close.
+    #[must_use]
+    pub fn suggest_or_list(self, wrong: &str, known: &[&str]) -> Self {
+        self.help(format!("choose one of {}", known.join(", ")))
+            .suggest(wrong, known.iter().copied())
+    }
+
     /// Suggests the intended name if the error is an unknown policy name.
     pub(crate) fn help_with_names(self, error: &ProfileError) -> Self {
         match error {
             ProfileError::Board(error) => self.help_with_names(error),
             ProfileError::UnknownName { name, known, .. } => {
-                match closest(name, known.iter().copied()) {
-                    Some(near) => self.help(format!("did you mean `{near}`?")),
-                    None => self,
-                }
+                self.suggest(name, known.iter().copied())
             }
             _ => self,
         }

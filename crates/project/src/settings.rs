@@ -635,10 +635,7 @@ fn refused(setting: &Setting, error: &KeyError, grammar: &Grammar<'_>) -> Proble
     };
     let problem = setting.wrong(format!("there is no `{unknown}` in {place}"));
     let problem = problem.note(format!("choose one of {}", known.join(", ")));
-    match closest(unknown, known.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem,
-    }
+    problem.suggest(unknown, known.iter().copied())
 }
 
 #[cfg(test)]

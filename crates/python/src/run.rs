@@ -587,7 +587,7 @@ pub struct Page(String);
 impl Page {
     /// Write the page to a file. Raises `npsim.Error` if it cannot be written.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        npsim::whole_file::write_atomically(&path, self.0.as_bytes())
+        npsim::atomic_file::write_atomically(&path, self.0.as_bytes())
             .map_err(|error| error::problem(&Problem::io("write", &path, &error)))
     }
 

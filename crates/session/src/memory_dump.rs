@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use npsim_asm::spelling::closest;
 use npsim_chip::chip::Chip;
 
 use npsim_project::Project;
@@ -89,10 +88,10 @@ pub fn find(project: &Project, name: &str) -> Result<DumpRange, Problem> {
         }
     }
     let problem = Problem::new(format!("the project has no memory or counter `{name}`"));
-    Err(match closest(name, known.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None if known.is_empty() => problem.help("add a [[memory]] or [[counter]] to the project"),
-        None => problem.help(format!("choose one of {}", known.join(", "))),
+    Err(if known.is_empty() {
+        problem.help("add a [[memory]] or [[counter]] to the project")
+    } else {
+        problem.suggest_or_list(name, &known)
     })
 }
 

@@ -36,8 +36,8 @@ use schedule::Halt;
 
 pub use crate::node::{Node, NodeCounts};
 
-/// The maximum number of nodes in a network.
-pub const MAX_NODES: usize = 255;
+/// Maximum number of routers in a chain.
+pub const MAX_ROUTERS: usize = 255;
 
 /// What to run, and how.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct Plan {
     pub settings: RunSettings,
     /// A cycle at which each node's counts are recorded.
     pub mark: Option<Cycle>,
-    /// The number of nodes, from 1 to [`MAX_NODES`].
+    /// The number of nodes, from 1 to [`MAX_ROUTERS`].
     pub nodes: usize,
     /// How many of them run at a time. The results are the same with any number.
     pub threads: usize,
@@ -180,10 +180,10 @@ impl Session {
         let Plan {
             project, programs, ..
         } = plan;
-        if !(1..=MAX_NODES).contains(&plan.nodes) {
+        if !(1..=MAX_ROUTERS).contains(&plan.nodes) {
             return Err(
                 Problem::new(format!("there is no chain of {} routers", plan.nodes))
-                    .help(format!("a chain has 1 to {MAX_NODES}")),
+                    .help(format!("a chain has 1 to {MAX_ROUTERS}")),
             );
         }
         let beyond = { project.node_stalls.iter() }.find(|stalls| stalls.node > plan.nodes);

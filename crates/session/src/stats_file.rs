@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::report::Report;
-use npsim_project::whole_file::write_atomically;
+use npsim_project::atomic_file::write_atomically;
 
 /// The text of a stats file, with a trailing newline.
 ///

@@ -5,7 +5,6 @@ use crate::expression::{CurveName, ExpressionOperand, Measured};
 use crate::formula::Formula;
 use crate::rounding::close;
 use crate::study::{SettingValue, Study};
-use npsim_asm::spelling::closest;
 use npsim_project::problem::Problem;
 use std::collections::BTreeMap;
 
@@ -117,11 +116,9 @@ pub(super) fn check_curve(
         )));
     }
     let Some((name, metric)) = of.split_once('.') else {
-        let problem = Problem::new(format!("`{of}` is not a curve"));
-        return Err(match closest(of, study.curve.keys().map(String::as_str)) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help("a curve is a sweep and a metric with a dot between them"),
-        });
+        return Err(Problem::new(format!("`{of}` is not a curve"))
+            .help("a curve is a sweep and a metric with a dot between them")
+            .suggest(of, study.curve.keys().map(String::as_str)));
     };
     let Some(sweep) = study.sweep.get(name) else {
         let problem = Problem::new(format!("`{of}`: there is no sweep `{name}`"));
@@ -170,8 +167,5 @@ pub(super) fn unknown<S: AsRef<str>>(
 ) -> Problem {
     let known: Vec<S> = known.collect();
     let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    match closest(name, names.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help(format!("choose one of {}", names.join(", "))),
-    }
+    problem.suggest_or_list(name, &names)
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use npsim_asm::spelling::closest;
 use npsim_profile::{Foundation, ParameterValue, Profile};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::{Overrides, Project, Setting};
@@ -324,11 +323,9 @@ fn check(profile: &Profile, numbers: &BTreeMap<String, u64>) -> Result<(), Strin
 
 /// The problem that no knob has this name.
 fn unknown(name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::new(format!("there is nothing to move that is called `{name}`"));
-    match closest(name, known.iter().copied()) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help("`--list` shows what can be moved"),
-    }
+    Problem::new(format!("there is nothing to move that is called `{name}`"))
+        .help("`--list` shows what can be moved")
+        .suggest(name, known.iter().copied())
 }
 
 #[cfg(test)]

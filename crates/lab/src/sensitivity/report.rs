@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use npsim_project::atomic_file::write_atomically;
 use npsim_project::problem::Problem;
-use npsim_project::whole_file::write_atomically;
 use npsim_report::chart::tornado::{Bar, Tornado};
 use serde::Serialize;
 

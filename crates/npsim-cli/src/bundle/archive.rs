@@ -8,8 +8,8 @@ use std::path::{Component, Path};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use npsim::atomic_file::AtomicFile;
 use npsim::problem::Problem;
-use npsim::whole_file::AtomicFile;
 use npsim_net::compression::Compression as ByName;
 use tar::{Archive, Builder, EntryType, Header};
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use npsim::atomic_file::{check_creatable, is_standard_output, same_file};
 use npsim::problem::Problem;
-use npsim::whole_file::{check_creatable, is_standard_output, same_file};
 use npsim_net::compression::Compression;
 use npsim_net::inputs::{InputNote, NoteKind, STANDARD_INPUT};
 

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use npsim::assemble::{Messages, Program, assemble_project_from};
+use npsim::atomic_file::{is_standard_output, write_atomically};
 use npsim::files::Disk;
 use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::{is_standard_output, write_atomically};
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
 use npsim_net::compression::without_extension;
 use serde::Serialize;

@@ -7,7 +7,6 @@ use clap::Args;
 use npsim::measure::{bandwidth, latency};
 use npsim::problem::Problem;
 use npsim::project;
-use npsim_asm::spelling::closest;
 use npsim_engine::ENGINE;
 use npsim_profile::{Board, Parameter, ParameterValue, Profile, Schema};
 use npsim_session::text_table::TextTable;
@@ -94,13 +93,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 fn unknown(name: &str) -> Problem {
     let (chips, boards): (Vec<_>, Vec<_>) = (Profile::names().collect(), Board::names().collect());
-    let problem = Problem::new(format!("there is no chip or board `{name}`"))
+    Problem::new(format!("there is no chip or board `{name}`"))
         .note(format!("the chips are {}", chips.join(", ")))
-        .note(format!("the boards are {}", boards.join(", ")));
-    match closest(name, chips.into_iter().chain(boards)) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem,
-    }
+        .note(format!("the boards are {}", boards.join(", ")))
+        .suggest(name, chips.into_iter().chain(boards))
 }
 
 /// The available chips and boards.

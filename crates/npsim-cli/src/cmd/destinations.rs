@@ -6,9 +6,9 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use npsim::assemble::Program;
+use npsim::atomic_file::{check_creatable, is_standard_output, same_file};
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::{check_creatable, is_standard_output, same_file};
 
 use super::file_forms::{FileForm, JSON, PAGE};
 use super::format::Format;

@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode, Stdio};
 use crate::docs::markdown::{blocks, links};
 use crate::docs::{Heading, Page, TopicMatch, find, html, pages, terminal_text};
 use clap::Args;
+use npsim::atomic_file::write_atomically;
 use npsim::problem::Problem;
-use npsim::whole_file::write_atomically;
 
 use super::value::folder;
 use crate::output;

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use npsim::atomic_file::write_atomically;
 use npsim::includes::{Encoding, decode};
 use npsim::problem::{Problem, Problems};
-use npsim::whole_file::write_atomically;
 use npsim_asm::format::{format as laid_out, syntax_error};
 use serde::Serialize;
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use crate::generated::files;
 use clap::Args;
+use npsim::atomic_file::write_atomically;
 use npsim::problem::Problem;
-use npsim::whole_file::write_atomically;
 
 /// Write the editors' grammars, the instruction reference and the schemas of JSON
 ///

@@ -4,10 +4,10 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::atomic_file::write_atomically;
 use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::{FILE_NAME, Overrides, default_text, is_source};
-use npsim::whole_file::write_atomically;
 use serde::Serialize;
 
 use super::format::Format;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use npsim::atomic_file::write_atomically;
 use npsim::problem::Problem;
-use npsim::whole_file::write_atomically;
 
 /// The page's file name.
 const PAGE: &str = "index.html";

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use npsim::problem::Problem;
 use npsim::project::Setting;
-use npsim::project::whole_file::write_atomically;
+use npsim::project::atomic_file::write_atomically;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::class::RowClass;
 use npsim_lab::document::document;

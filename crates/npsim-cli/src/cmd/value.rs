@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use npsim::whole_file::is_standard_output;
+use npsim::atomic_file::is_standard_output;
 
 /// Parses a value with its `FromStr`, whose error message becomes part of the usage error.
 pub fn parser<T>() -> impl TypedValueParser<Value = T>

@@ -14,7 +14,7 @@ use super::recorder::Recorder;
 use super::tracks::{Track, TrackGroup};
 use super::writer::{ChipPart, Titles, Writer};
 use crate::series::Series;
-use npsim_project::whole_file::AtomicFile;
+use npsim_project::atomic_file::AtomicFile;
 
 /// Picoseconds per second: times of a network are cycles of such a clock.
 const PICOSECONDS: u64 = 1_000_000_000_000;

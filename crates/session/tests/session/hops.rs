@@ -17,7 +17,7 @@ use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Frames, Links, Tap};
 use npsim_session::report::Report;
-use npsim_session::session::{Endpoints, MAX_NODES, NodeCounts, Plan, Session};
+use npsim_session::session::{Endpoints, MAX_ROUTERS, NodeCounts, Plan, Session};
 use npsim_session::simulation::{Ending, RunSettings, Simulation};
 
 const PICO: u128 = 1_000_000_000_000;
@@ -455,7 +455,7 @@ fn routers_are_disturbed_with_different_seeds() {
 #[test]
 fn empty_and_too_long_chains_are_refused() {
     let routers = Routers::new(&[]);
-    for hops in [0, MAX_NODES + 1] {
+    for hops in [0, MAX_ROUTERS + 1] {
         let message = Session::new(&routers.plan(hops), Endpoints::default())
             .unwrap_err()
             .to_string();

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::atomic_file::is_standard_output;
 use npsim::problem::Problem;
 use npsim::quantity::grouped;
-use npsim::whole_file::is_standard_output;
 
 use crate::bundle;
 use crate::cmd::interrupt::{INTERRUPTED, interrupt_flag};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use npsim::quantity;
-use npsim::session::MAX_NODES;
+use npsim::session::MAX_ROUTERS;
 use npsim_live::clock::{DilationRule, HostTime};
 use npsim_live::port_option::PortOption;
 
@@ -85,7 +85,7 @@ pub struct Arguments {
     /// All routers run this project and keep its routes, except that routes through a port with
     /// another router behind it lead to that router. Where ports have addresses, each link between
     /// routers is a network of its own (`npsim docs live`).
-    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MAX_NODES as i64))]
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MAX_ROUTERS as i64))]
     hops: u16,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     #[arg(long, value_name = "RANGE")]

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use npsim::observe::timeline::TimeWindow;
 use npsim::project::Setting;
 use npsim::quantity;
-use npsim::session::MAX_NODES;
+use npsim::session::MAX_ROUTERS;
 use npsim_network_file::checkpoint::Outputs;
 
 use super::chain::ChainTarget;
@@ -94,7 +94,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE.pcapng")]
     pub(super) recorded: Option<PathBuf>,
     /// Put N routers of the project FILE in series, like `npsim live --hops N`; `--set` then sets keys of the project
-    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, requires = "recorded", value_parser = clap::value_parser!(u16).range(1..=MAX_NODES as i64))]
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, requires = "recorded", value_parser = clap::value_parser!(u16).range(1..=MAX_ROUTERS as i64))]
     hops: u16,
     /// Write the frames that leave at open ends as a capture; `-` is standard output
     #[arg(short, long, value_name = "OUT.pcapng", requires = "recorded")]

@@ -192,11 +192,7 @@ fn find(links: &[Link], name: &str) -> Result<usize, Problem> {
     let found = links.iter().position(|link| link.name == name);
     found.ok_or_else(|| {
         let names = links.iter().map(|link| link.name.as_str());
-        let problem = Problem::new(format!("there is no link `{name}`"));
-        match npsim_asm::spelling::closest(name, names) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem,
-        }
+        Problem::new(format!("there is no link `{name}`")).suggest(name, names)
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use npsim::atomic_file::{AtomicFile, write_atomically};
 use npsim::problem::Problem;
-use npsim::whole_file::{AtomicFile, write_atomically};
 use npsim_net::egress::ResumableFile;
 use npsim_network::Network;
 use npsim_network::chips::System;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use npsim::atomic_file::AtomicFile;
 use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderState, TimeWindow};
 use npsim::problem::Problem;
-use npsim::whole_file::AtomicFile;
 use npsim_network::{DropReason, FlowState, Frame, Network, SenderSnapshot, Tap};
 use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::{SECOND, Time};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use npsim::assemble::Program;
+use npsim::atomic_file::write_atomically;
 use npsim::flame::{self, Flame};
 use npsim::flow_tap::FlowTap;
 use npsim::links::Tap;
@@ -13,7 +14,6 @@ use npsim::observe::set::{FollowedPacket, Observations, ObserverConfig};
 use npsim::observe::timeline::TimeWindow;
 use npsim::problem::Problem;
 use npsim::profile_text::{self, LineLimit};
-use npsim::whole_file::write_atomically;
 use npsim_chip::Cycle;
 use npsim_net::compression::without_extension;
 use npsim_session::text_table::TextTable;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use npsim::assemble::Program;
+use npsim::atomic_file::is_standard_output;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::whole_file::is_standard_output;
 use npsim_net::egress::{CaptureFormat, CapturePort, Position, TraceSink};
 use npsim_net::pace::Survey;
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use npsim::advisories;
 use npsim::assemble::Program;
+use npsim::atomic_file::write_atomically;
 use npsim::bottleneck::{self, Analysis};
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::memory_dump::{self, DumpRange};
@@ -18,7 +19,6 @@ use npsim::session::{Node, Session};
 use npsim::simulation::Ending;
 use npsim::summary::summary;
 use npsim::traffic::TrafficSource;
-use npsim::whole_file::write_atomically;
 use npsim::xscale::Processor;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_net::pace::Pace;

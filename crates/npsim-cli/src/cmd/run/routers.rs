@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use npsim::session::MAX_NODES;
-use npsim::whole_file::is_standard_output;
+use npsim::atomic_file::is_standard_output;
+use npsim::session::MAX_ROUTERS;
 
 use crate::cmd::value::threads;
 
@@ -18,7 +18,7 @@ pub struct HopsOptions {
     /// what leaves the last one, --stats counts each of them. Outputs about a single
     /// chip, such as --timeline, are written for each router: `line.json` of router 2
     /// is `line.2.json`. The project's [chain] sets the delay of a link.
-    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MAX_NODES as i64))]
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MAX_ROUTERS as i64))]
     hops: u16,
     /// How many routers run in parallel; results do not depend on it [default: one per core]
     #[arg(long, value_name = "T", requires = "hops", value_parser = clap::value_parser!(u16).range(1..=1024))]

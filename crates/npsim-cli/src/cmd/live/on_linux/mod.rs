@@ -147,7 +147,7 @@ fn conclude(
             system,
         };
         let text = serde_json::to_string_pretty(&stats)? + "\n";
-        npsim::whole_file::write_atomically(path, text.as_bytes())
+        npsim::atomic_file::write_atomically(path, text.as_bytes())
             .map_err(|error| Problem::io("write", path, &error))?;
     }
     if !arguments.quiet {
