@@ -11,7 +11,7 @@ use crate::study::{
     ModelChoice, Published, PublishedCell, PublishedFigure, Replication, SettingValue, Study, Table,
 };
 use crate::tolerance::Tolerance;
-use names::{check_curve, check_measured, check_names, unknown};
+use names::{check_curve, check_measured, check_names};
 use npsim_project::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 use sweeps::{check_paths, check_sweep, check_window};
@@ -271,11 +271,9 @@ fn check_chosen(study: &Study, chosen: &ModelChoice) -> Result<(), Problem> {
         let ids = study.published.iter().map(|row| row.id.as_str());
         if !ids.clone().any(|known| known == id) {
             let known: BTreeSet<&str> = ids.collect();
-            return Err(unknown(
-                Problem::new(format!("no published value is `{id}`")),
-                id,
-                known.iter(),
-            ));
+            return Err(
+                Problem::new(format!("no published value is `{id}`")).suggest_or_list(id, known)
+            );
         }
     }
     if chosen.rows.is_empty() {

@@ -3,6 +3,7 @@
 mod measures;
 mod probe;
 
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 use npsim_chip::Cycle;
@@ -259,7 +260,7 @@ fn flows(file: &NetworkFile, metric: &Metric) -> Result<Vec<usize>, Problem> {
             let groups = file.flows.iter().map(|(name, _)| name.as_str());
             let names = all.iter().map(|flow| flow.name.as_str()).chain(groups);
             let problem = Problem::new(format!("the network has no flow `{pattern}`"));
-            return Err(suggested(problem, pattern, names.collect()));
+            return Err(problem.suggest_or_list(pattern, names.collect::<BTreeSet<_>>()));
         }
         found.extend(named);
     }
@@ -279,15 +280,8 @@ fn line(topology: &Topology, metric: &Metric) -> Result<Option<usize>, Problem> 
     let found = names.iter().position(|name| name == wanted);
     found.map(Some).ok_or_else(|| {
         let problem = Problem::new(format!("the network has no link `{wanted}`"));
-        let names = names.iter().map(String::as_str).collect();
-        suggested(problem, wanted, names)
+        problem.suggest_or_list(wanted, names.iter().collect::<BTreeSet<_>>())
     })
-}
-
-fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
-    known.sort_unstable();
-    known.dedup();
-    problem.suggest_or_list(name, &known)
 }
 
 /// Runs to the beginning of `way`; the run as a whole ends at the end of `way`. With `count`,

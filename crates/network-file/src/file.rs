@@ -156,10 +156,8 @@ impl FileText {
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Problem {
         let name = placed.get_ref();
-        let listed: Vec<_> = known.clone().map(|name| format!("`{name}`")).collect();
         self.problem(placed.span(), format!("there is no {what} `{name}`"))
-            .help(format!("choose one of {}", listed.join(", ")))
-            .suggest(name, known)
+            .suggest_or_list(name, known)
     }
 }
 

@@ -111,9 +111,16 @@ impl Problem {
 
     /// Suggests the known name that was probably meant, or lists all if none is close.
     #[must_use]
-    pub fn suggest_or_list(self, wrong: &str, known: &[&str]) -> Self {
-        self.help(format!("choose one of {}", known.join(", ")))
-            .suggest(wrong, known.iter().copied())
+    pub fn suggest_or_list<S: AsRef<str>>(
+        self,
+        wrong: &str,
+        known: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let known: Vec<S> = known.into_iter().collect();
+        let names = || known.iter().map(AsRef::as_ref);
+        let listed: Vec<_> = names().map(|name| format!("`{name}`")).collect();
+        self.help(format!("choose one of {}", listed.join(", ")))
+            .suggest(wrong, names())
     }
 
     /// Suggests the intended name if the error is an unknown policy name.

@@ -91,7 +91,7 @@ pub fn find(project: &Project, name: &str) -> Result<DumpRange, Problem> {
     Err(if known.is_empty() {
         problem.help("add a [[memory]] or [[counter]] to the project")
     } else {
-        problem.suggest_or_list(name, &known)
+        problem.suggest_or_list(name, known)
     })
 }
 

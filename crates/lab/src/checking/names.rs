@@ -21,7 +21,7 @@ pub(super) fn check_names(
         .find(|&&name| !(with.contains_key(name) || has_place && name == "x"))
     {
         let problem = Problem::new(format!("`with` does not say what `{name}` is"));
-        return Err(unknown(problem, name, with.keys()));
+        return Err(problem.suggest_or_list(name, with.keys()));
     }
     if has_place && with.contains_key("x") {
         return Err(Problem::new(
@@ -122,12 +122,12 @@ pub(super) fn check_curve(
     };
     let Some(sweep) = study.sweep.get(name) else {
         let problem = Problem::new(format!("`{of}`: there is no sweep `{name}`"));
-        return Err(unknown(problem, name, study.sweep.keys()));
+        return Err(problem.suggest_or_list(name, study.sweep.keys()));
     };
     let metrics = study.metrics_of(sweep);
     if !metrics.contains_key(metric) {
         let problem = Problem::new(format!("`{of}`: sweep `{name}` measures no `{metric}`"));
-        return Err(unknown(problem, metric, metrics.keys()));
+        return Err(problem.suggest_or_list(metric, metrics.keys()));
     }
     let others = sweep.axis.iter().skip(1);
     for axis in others.clone() {
@@ -158,14 +158,4 @@ pub(super) fn check_curve(
         )));
     }
     Ok(())
-}
-
-pub(super) fn unknown<S: AsRef<str>>(
-    problem: Problem,
-    name: &str,
-    known: impl Iterator<Item = S> + Clone,
-) -> Problem {
-    let known: Vec<S> = known.collect();
-    let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    problem.suggest_or_list(name, &names)
 }

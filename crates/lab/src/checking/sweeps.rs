@@ -1,6 +1,6 @@
 //! Checks that sweeps can be run.
 
-use super::{is_sound, unknown};
+use super::is_sound;
 use crate::chip_points::ChipPoint;
 use crate::fluid_points::FluidPoint;
 use crate::network_points::NetworkPoint;
@@ -43,11 +43,8 @@ pub(super) fn check_sweep(study: &Study, name: &str, sweep: &Sweep) -> Result<()
     let at = |message: String| Problem::new(format!("sweep `{name}`: {message}"));
     for metric in &sweep.metrics {
         if !study.metric.contains_key(metric) {
-            return Err(unknown(
-                at(format!("there is no metric `{metric}`")),
-                metric,
-                study.metric.keys(),
-            ));
+            return Err(at(format!("there is no metric `{metric}`"))
+                .suggest_or_list(metric, study.metric.keys()));
         }
     }
     if name.contains('.') {

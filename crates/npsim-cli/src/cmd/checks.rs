@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use clap::Args;
 use npsim::problem::Problem;
 use npsim_asm::codes;
-use npsim_asm::spelling::closest;
 use npsim_chip::kernel::check::Check;
 use npsim_session::text_table::TextTable;
 use serde::Serialize;
@@ -100,11 +99,9 @@ fn unknown(name: &str) -> Problem {
             "it is a message of the assembler: `npsim codes {name}` explains it"
         ));
     }
-    let near = closest(name, Check::ALL.iter().map(|check| check.name()));
-    problem.help(near.map_or_else(
-        || "`npsim checks` lists them".into(),
-        |near| format!("did you mean `{near}`?"),
-    ))
+    problem
+        .help("`npsim checks` lists them")
+        .suggest(name, Check::ALL.iter().map(|check| check.name()))
 }
 
 /// What goes wrong on silicon, and how to fix it.

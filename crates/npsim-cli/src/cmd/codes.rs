@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use clap::Args;
 use npsim::diagnostics::render_diagnostic;
 use npsim::problem::Problem;
-use npsim_asm::spelling::closest;
 use npsim_asm::{Includes, Options, assemble, codes};
 use npsim_chip::kernel::check::Check;
 use npsim_session::text_table::TextTable;
@@ -55,12 +54,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 let help = format!("it is a check of a run: `npsim checks {name}` explains it");
                 return Err(problem.help(help).into());
             }
-            let near = closest(name, codes::all().iter().map(|code| code.name));
-            let help = near.map_or_else(
-                || "`npsim codes` lists them".into(),
-                |near| format!("did you mean `{near}`?"),
-            );
-            return Err(problem.help(help).into());
+            return Err(problem
+                .help("`npsim codes` lists them")
+                .suggest(name, codes::all().iter().map(|code| code.name))
+                .into());
         };
         if arguments.format.is_json() {
             let example = codes::example(name);

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use clap::Args;
 use npsim::problem::Problem;
 use npsim::vocabulary;
-use npsim_asm::spelling::closest;
 use serde::Serialize;
 
 use super::format::{self, Format};
@@ -103,14 +102,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             let list = completions.join(", ");
             return Err(problem.help(format!("these begin so: {list}")).into());
         }
-        let mut known: Vec<&str> = names.into_iter().collect();
-        known.extend(pages.iter().map(|(title, _)| title.as_str()));
-        let near = closest(wanted, known.iter().copied());
-        let help = near.map_or_else(
-            || "`npsim isa` lists the pages".into(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        return Err(problem.help(help).into());
+        let titles = pages.iter().map(|(title, _)| title.as_str());
+        return Err(problem
+            .help("`npsim isa` lists the pages")
+            .suggest(wanted, names.into_iter().chain(titles))
+            .into());
     };
     page(title, text, format)
 }
