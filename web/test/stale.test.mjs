@@ -126,6 +126,8 @@ test("a breakpoint goes with its line, and goes with it for good", async () => {
   await toggle(10);
   await toggle(11);
   assert.deepEqual(await lines(), [9, 10, 11]);
+  // The gutter follows the store in the next animation frame.
+  await page.locator(".cm-lineNumbers .breakpoint").nth(2).waitFor();
   assert.equal(await page.locator(".cm-lineNumbers .breakpoint").count(), 3);
   await page.locator(".play", { hasText: "Run anew" }).click();
   await page.waitForFunction(() => window.npsimLab.store.value.view?.reason.kind === "breakpoint");
