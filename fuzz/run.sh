@@ -3,9 +3,9 @@
 #
 #   fuzz/run.sh [SECONDS [TARGET...]]
 #
-# SECONDS is the time for each target (60). What a target learns is kept in
-# fuzz/found/TARGET and what breaks it in fuzz/artifacts/TARGET; neither is
-# committed. Ends with 1 if a target found something.
+# SECONDS is the time for each target (60). Inputs that reach new code are kept in
+# fuzz/found/TARGET, inputs that fail in fuzz/artifacts/TARGET; neither is
+# committed. Exits with 1 if a target found a failure.
 set -eu
 
 cd "$(dirname "$0")"
@@ -34,12 +34,12 @@ seed() {
         find ../traces/networks -name '*.toml'
         ;;
     esac | while read -r file; do
-        # Files of one name stand in different folders.
+        # Files in different folders have the same name.
         cp "$file" "found/$1/seed-$(echo "${file#../}" | tr '/' '-')"
     done
 }
 
-# Longer inputs would test only how many bytes a second go through.
+# Longest input of a target: longer ones would only test throughput.
 longest() {
     case $1 in
     preprocess | assemble) echo 4096 ;;
@@ -70,7 +70,7 @@ for target in "$@"; do
     lsp | dap | page) dictionary=-dict=messages.dict ;;
     esac
     echo "== $target: $seconds s =="
-    # Nothing here is unsafe code, so no sanitizer: it would only cost speed.
+    # No sanitizer: there is no unsafe code here, so it would only cost speed.
     cargo "+$toolchain" fuzz run --fuzz-dir . --sanitizer none "$target" \
         "found/$target" "corpus/$target" -- \
         -max_total_time="$seconds" -max_len="$length" -timeout=10 \

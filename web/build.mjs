@@ -33,7 +33,7 @@ function* walk(folder) {
 
 const CHAPTERS = ["course-1", "course-2", "course-3", "where-the-cycles-went", "lost-packet"];
 
-/** A chapter of the book; its links lead to other chapters, which are not in the page. */
+/** A chapter of the book without its links, which lead to chapters that are not in the page. */
 function chapter(name) {
   const text = readFileSync(join(root, `docs/src/${name}.md`), "utf8");
   const plain = text.replace(/!\[[^\]]*\]\([^)]*\)\n*/g, "").replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, "$1").replace(/^```(\w+),.*$/gm, "```$1");
@@ -43,7 +43,7 @@ function chapter(name) {
 function pack() {
   const paths = [...walk(join(root, "microcode"))].filter((it) => /\.(uc|toml|md|elf)$/.test(it) && !it.endsWith("Cargo.toml"));
   paths.push(...TRACES.map((it) => join(root, "traces", it)));
-  // A capture is known by its first bytes, whatever its name; what is packed already packs badly.
+  // Captures are recognised by their first bytes, whatever their names; compressed data compresses badly.
   const content = (path) => (path.endsWith(".gz") ? gunzipSync(readFileSync(path)) : readFileSync(path));
   const files = paths.map((it) => [`/${relative(root, it)}`, content(it)]);
   for (const path of walk(join(here, "files"))) files.push([`/${relative(join(here, "files"), path)}`, readFileSync(path)]);
@@ -55,8 +55,8 @@ function pack() {
 }
 
 /**
- * A third smaller than gzip makes the module. The dictionary is memory of the page. `wasm-opt -Oz` before it makes a
- * module that is an eighth smaller, and 8 % larger when packed.
+ * Makes the module a third smaller than gzip does. The dictionary takes memory in the page. `wasm-opt -Oz` before it makes
+ * a module that is an eighth smaller, but 8 % larger when packed.
  */
 function xz(bytes) {
   return execFileSync("xz", ["--check=crc32", "--lzma2=preset=9e,dict=8MiB,nice=273,lc=4,lp=0,pb=0"], { input: bytes, maxBuffer: 1 << 28 });

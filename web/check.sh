@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests of the page in Chromium and in Firefox. Says so and tests nothing where node, a browser or
-# the built page is missing. NPSIM names the command to compare with, CHROMIUM and FIREFOX the browsers.
+# Tests the page in Chromium and in Firefox. Skips with a message if node, a browser or the built
+# page is missing. NPSIM names the command to compare with, CHROMIUM and FIREFOX the browsers.
 set -eu
 cd "$(dirname "$0")"
 command -v node >/dev/null || { echo "web: not tested, node is not here"; exit 0; }
@@ -12,7 +12,7 @@ unset CHROMIUM FIREFOX
 [ -f dist/lab/index.html ] || { echo "web: not tested, the page is not built"; exit 0; }
 
 tests() { node --test --test-concurrency=1 --test-timeout=900000 "$@"; }
-# The rest needs no browser, and is tested with the first one.
+# The other tests need no browser, and run only with those in Chromium.
 in_browser=$(grep -l "await laboratory()" test/*.test.mjs)
 if [ -n "$chromium" ]; then
     CHROMIUM=$chromium tests test/

@@ -1,5 +1,5 @@
-// Writes LICENSES.md: what the built page contains of others, with the texts of their licences.
-// node licences.mjs [--check]: with it nothing is written, and what is out of date is a mistake
+// Writes LICENSES.md: the third-party packages in the built page, with the texts of their licences.
+// node licences.mjs [--check]: --check writes nothing, and fails if the file is out of date
 
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,14 +9,14 @@ const here = dirname(fileURLToPath(import.meta.url));
 const lock = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8"));
 const inPage = Object.entries(lock.packages).filter(([path, it]) => path !== "" && !it.dev && !it.optional);
 const row = ([path, it]) => `| ${path.replace("node_modules/", "")} | ${it.version} | ${it.license} |`;
-/** The comment with which the program of a package begins: what some have in place of a file. */
+/** The comment at the beginning of a package's program, which some packages have instead of a licence file. */
 function banner(path) {
   const { main } = JSON.parse(readFileSync(join(here, path, "package.json"), "utf8"));
   const program = main ? readFileSync(join(here, path, main), "utf8") : "";
   return /^\/\*!([^]*?)\*\//.exec(program)?.[1].replace(/^ \* ?/gm, "").trim() ?? "";
 }
 
-/** What the MIT licence asks to be kept in copies. A comment only names it. */
+/** Adds the notice that the MIT licence requires in copies, if a comment only names the licence. */
 function withPermission(text, all) {
   if (!/License: MIT/.test(text)) return text;
   const [permission] = all.map((it) => /Permission is hereby granted[^]*/.exec(it)?.[0]).filter((it) => it);

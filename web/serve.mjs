@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
 
-/** As hosts of static files do: text goes as gzip, and what a browser has already is not sent again. `sent` counts bytes of bodies. */
+/** Serves files as static hosts do: compresses text with gzip, and does not resend what a browser has cached. `sent` counts bytes of bodies. */
 export function serve(folder, port = 0) {
   const sent = new Map();
   const server = createServer(async (request, response) => {

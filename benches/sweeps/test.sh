@@ -1,13 +1,13 @@
 #!/bin/bash
-# Runs the example sweep by npsim itself, by Snakemake on local cores, and on a Slurm of one
-# node by job arrays and by Snakemake, and a study by job arrays of which tasks are killed,
-# and compares what they wrote.
+# Runs the example sweep with npsim itself, with Snakemake on local cores, and on a Slurm cluster
+# of one node with job arrays and with Snakemake; runs a study with job arrays, some tasks of
+# which are killed; and compares the results.
 #
 #   benches/sweeps/test.sh [NPSIM]
 #
 # NPSIM is the command (default: target/release/npsim). What cannot be installed is
-# skipped. SWEEPS_VENV names a folder with Snakemake to be used or made, SWEEPS_STUDY a study
-# with options (default: `zhang --quick`).
+# skipped. SWEEPS_VENV names a virtual environment with Snakemake, which is made if it does not
+# exist, SWEEPS_STUDY a study with options (default: `zhang --quick`).
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
@@ -25,7 +25,7 @@ finish() {
     for pid in "${daemons[@]}"; do
         kill "$pid" 2>/dev/null || true
     done
-    # They write their state when they end.
+    # The daemons write their state when they end.
     for pid in "${daemons[@]}"; do
         for _ in $(seq 100); do
             kill -0 "$pid" 2>/dev/null || break
@@ -41,7 +41,7 @@ trap finish EXIT
 
 skip() { echo "skipped: $*"; }
 
-# The files of a results folder that do not depend on which tasks ran it.
+# Compares the files of two results folders that do not depend on which tasks ran them.
 same() {
     for file in results.json points.csv rows.csv index.html figures tables parts; do
         [ ! -e "$1/$file" ] || diff -r "$1/$file" "$2/$file"
@@ -78,7 +78,7 @@ snakemake() {
     "$venv/bin/snakemake" -s benches/sweeps/Snakefile --quiet all "$@"
 }
 
-# How many points the shards of the last run of Snakemake ran, by what npsim said.
+# How many points the shards ran in Snakemake's last run, according to npsim's messages.
 ran() { sed -n 's/^shard .*: \([0-9]*\) run now.*/\1/p' "$work/said.txt" | awk '{ n += $1 } END { print n + 0 }'; }
 
 if [ -n "$snakemake" ]; then
@@ -121,7 +121,7 @@ fi
 echo "Slurm: one node"
 mkdir -p /run/munge /etc/slurm "$work/slurm/state" "$work/slurm/spool"
 chown munge: /run/munge
-# Unprivileged daemons and jobs have to reach what lies here.
+# Unprivileged daemons and jobs have to reach the files in this folder.
 chmod 755 "$work"
 if ! munge -n 2> /dev/null | unmunge > /dev/null 2>&1; then
     su -s /bin/sh munge -c "/usr/sbin/munged"
@@ -195,7 +195,7 @@ scancel --name=npsim-"${study%% *}" --state=RUNNING
 ended
 merged=$(ls "$work"/study-slurm/log/merge-*.txt)
 cat "$merged"
-# A task that is cancelled says so if it is given the time.
+# A cancelled task says so if Slurm gives it the time.
 grep -Eq "shard 2/4 \\(Slurm job .*\\) (was interrupted|began and has not ended)" "$merged"
 [ ! -e "$work/study-slurm/results.json" ]
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The package for Python, as a user gets it: a wheel is built, installed into an empty virtual
-# environment, and tested there; its type stubs are compared with it.
+# Tests the Python package as a user gets it: builds a wheel, installs it into an empty virtual
+# environment and tests it there; compares its type stubs with the module.
 #
 #     crates/python/check.sh [FOLDER]
 #
-# Without a folder a passing one is made. Skips, with a message, where Python 3.11 or newer, pip,
-# maturin or the libraries that the tests use cannot be had.
+# Without a folder, a temporary one is used. Skips with a message if Python 3.11 or newer, pip,
+# maturin or the libraries that the tests use are not available.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -39,14 +39,14 @@ fi
 
 (cd "$here" && "$maturin" build --release --quiet --interpreter "$python" --out "$work/wheel")
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps "$work"/wheel/*.whl
-# Nothing else is installed yet: the package needs nothing else.
+# Nothing else is installed yet: the package has no dependencies.
 (cd "$work" && "$python" -c 'import npsim' && "$work/venv/bin/npsim" --version)
 
 "$python" -m pip install --quiet --disable-pip-version-check \
     --requirement "$here/tests/requirements.txt" >"$work/pip.log" 2>&1 ||
     skipped "the libraries that the tests use cannot be had ($work/pip.log)"
 
-# Away from the repository: `npsim` is what was installed.
+# Away from the repository, so that `npsim` is the installed package.
 cd "$work"
 "$python" -m mypy.stubtest npsim --allowlist "$here/stubtest-allowlist.txt" \
     --ignore-unused-allowlist

@@ -64,7 +64,7 @@ function arrange(wanted, from, until) {
   await (await page.$("input[type=file]")).uploadFile(timeline);
   await page.waitForFunction(() => app.trace && app.trace.workspace && app.trace.workspace.flatTracks.length > 5, { timeout: 60000 });
   await pause(5);
-  // The viewer asks for a server of its own first, and says that there is none.
+  // The viewer first looks for its own server, and reports that there is none: close that message.
   await page.keyboard.press("Escape");
   const { missing, tracks } = await page.evaluate(arrange, wanted, from, until);
   if (missing.length) throw new Error(`no tracks ${missing.join(", ")} among\n${tracks.join("\n")}`);

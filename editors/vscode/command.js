@@ -1,4 +1,4 @@
-// The npsim command and what it is used on.
+// The npsim command, and the files that it is run on.
 const path = require("path");
 const fs = require("fs");
 const { execFile } = require("child_process");
@@ -9,7 +9,7 @@ function npsim() {
   return workspace.getConfiguration("npsim").get("path", "npsim");
 }
 
-// Runs npsim in a folder; gives what it printed, or throws what it said.
+// Runs npsim in a folder; returns its output, or throws its error message.
 function run(args, cwd) {
   return new Promise((resolve, reject) => {
     execFile(npsim(), args, { cwd, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
@@ -38,8 +38,8 @@ function projectOf(file) {
   return set ? path.resolve(below || ".", set) : undefined;
 }
 
-// Folders in which a source of no project finds what it includes: those of the settings,
-// and each `lib` beside it or above. The language server looks there too.
+// Include folders of a source that belongs to no project: those of the settings, and each
+// `lib` beside it or above. The language server looks there too.
 function includes(file) {
   const below = folder() || path.dirname(file);
   const set = workspace.getConfiguration("npsim").get("include", []);
@@ -53,8 +53,8 @@ function includes(file) {
   return found.filter((each) => fs.existsSync(each));
 }
 
-// What npsim is to work on for a file, as words of its command line: its project, or the
-// source on its own.
+// The command-line arguments that make npsim work on a file: its project, or the source on
+// its own.
 function wordsFor(file) {
   const project = projectOf(file);
   return project ? [project] : [file, ...includes(file).flatMap((each) => ["-I", each])];
@@ -72,7 +72,7 @@ function target() {
 // Options of a run, remembered while the editor is open.
 let options = "--load 0.5 --time 1ms";
 
-// Asks for the options of a run; nothing if the user thinks better of it.
+// Asks for the options of a run; undefined if the user cancels.
 async function askOptions(title) {
   const typed = await window.showInputBox({ title, prompt: "Options of the run", value: options });
   if (typed === undefined) {
@@ -82,7 +82,7 @@ async function askOptions(title) {
   return typed.split(/\s+/).filter(Boolean);
 }
 
-// The folder in which relative paths begin.
+// The folder to which relative paths refer.
 function folder() {
   const first = workspace.workspaceFolders && workspace.workspaceFolders[0];
   return first ? first.uri.fsPath : undefined;

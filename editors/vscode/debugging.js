@@ -5,7 +5,7 @@ const { npsim, askOptions, wordsFor, folder } = require("./command");
 
 class DebugAdapters {
   createDebugAdapterDescriptor(session) {
-    // An adapter of the user's own, which listens already.
+    // The user's own adapter, which is already listening.
     const port = session.configuration.debugServer;
     if (port) {
       return new DebugAdapterServer(port);
@@ -15,7 +15,7 @@ class DebugAdapters {
   }
 }
 
-// F5 where no launch configuration is: the open source, or its project.
+// F5 without a launch configuration: the open source, or its project.
 class Launches {
   async resolveDebugConfiguration(_, configuration) {
     if (configuration.type || configuration.request) {

@@ -13,7 +13,7 @@ async function ran(args) {
   );
 }
 
-// Scripts and styles of the page are its own; a nonce lets just them run.
+// The page's scripts and styles are part of it; a nonce allows only these.
 function withPolicy(page) {
   const nonce = crypto.randomBytes(16).toString("base64");
   const policy =

@@ -4,7 +4,7 @@ const { run, target, folder } = require("./command");
 
 const SCHEME = "npsim-text";
 
-// Texts that are shown and belong to no file.
+// Documents that are shown but belong to no file.
 function provider() {
   const texts = new Map();
   const changed = new EventEmitter();

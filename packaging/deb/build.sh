@@ -3,10 +3,10 @@
 #
 #     packaging/deb/build.sh BINARY FOLDER
 #
-# Writes FOLDER/npsim_VERSION_ARCHITECTURE.deb and its SHA-256 beside it. In it are the command, manual pages, completions of three
-# shells, the book as HTML, the shipped systems and captures in /usr/share/npsim, licences and changelog.
+# Writes FOLDER/npsim_VERSION_ARCHITECTURE.deb and its SHA-256 beside it. The package contains the command, manual pages,
+# completions for three shells, the book as HTML, the shipped systems and captures in /usr/share/npsim, licences and changelog.
 set -euo pipefail
-# Others read what is installed, and dpkg-deb takes no other folder.
+# All users read the installed files, and dpkg-deb rejects folders with other permissions.
 umask 022
 
 [ $# -eq 2 ] || { echo "usage: packaging/deb/build.sh BINARY FOLDER" >&2; exit 2; }
@@ -18,10 +18,10 @@ binary=$1
 mkdir -p "$2"
 folder=$(cd "$2" && pwd)
 version=$("$binary" --version | cut -d ' ' -f 2)
-# dpkg takes `0.3.0-rc.1` for newer than `0.3.0`, and `0.3.0~rc.1` for older.
+# To dpkg, `0.3.0-rc.1` is newer than `0.3.0`, and `0.3.0~rc.1` is older.
 version=${version/-/\~}
 architecture=$(dpkg --print-architecture)
-# The time of the last change, for the same bytes from the same sources.
+# The time of the last commit, so that the same sources give the same bytes.
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH=$epoch
 
@@ -35,7 +35,7 @@ if command -v strip >/dev/null; then
     strip "$tree/usr/bin/npsim"
 fi
 
-# What the loader asks for; a static program asks for nothing.
+# Libraries that the loader needs; a static program needs none.
 needs=
 if readelf -d "$tree/usr/bin/npsim" | grep NEEDED >/dev/null; then
     libc=$(readelf -V "$tree/usr/bin/npsim" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The Debian package as a user meets it: installed into an empty root, used there, removed again.
+# Tests the Debian package as a user gets it: installed into an empty root, used there, and removed.
 #
 #     packaging/deb/check.sh FOLDER
 #
 # FOLDER has the package that build.sh made for this machine. The root holds bash, what bash needs, and
 # the libraries that the package depends on; there is no compiler and nothing of the repository. Needs root for
-# chroot, and skips with a message without.
+# chroot; without it, skips with a message.
 set -euo pipefail
 
 [ $# -eq 1 ] || { echo "usage: packaging/deb/check.sh FOLDER" >&2; exit 2; }
@@ -25,7 +25,7 @@ fail() {
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
-# A program of the host with its libraries.
+# Copies a program of the host with its libraries.
 bring() {
     local file
     for file in "$1" $(ldd "$1" | grep -o '/[^ )]*'); do
@@ -34,12 +34,12 @@ bring() {
     done
 }
 bring "$(command -v bash)"
-# Each command below begins with it.
+# Each command below is started with env.
 bring "$(command -v env)"
 mkdir -p "$root/tmp" "$root/dev" "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
 : >"$root/dev/null"
 
-# dpkg asks its status whether what is needed is there. It is: with its files, as far as they are libraries.
+# dpkg looks for the dependencies in its status file: they are entered there, and their libraries are copied.
 : >"$root/var/lib/dpkg/status"
 for needed in $(dpkg-deb --field "$package" Depends | tr ',' '\n' | sed 's/(.*//'); do
     dpkg-query --status "$needed" >>"$root/var/lib/dpkg/status"
@@ -66,7 +66,7 @@ inside() {
 version=$(dpkg-deb --field "$package" Version | sed 's/~/-/')
 [ "$(inside npsim --version)" = "npsim $version" ] || fail "npsim --version is not $version"
 
-# The first command of the README, with what the package brought.
+# The first command of the README, with the files of the package.
 told=$(inside bash -c 'cd /usr/share/npsim && npsim run microcode/forward --trace traces/mixed.pcap --out /tmp/out.pcap') ||
     fail "the first command: $told"
 grep -q 'packets      in 631   out 627   dropped 0   exceptions 4' <<<"$told" || fail "the first command: $told"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A live run between real hosts: what a script can hold by counts and hashes, never by rates.
+# Tests a live run between real hosts: what a script can check by counts and hashes, never by rates.
 #
 #   traces/live/check.sh NPSIM [SECONDS | thorough]
 #
 # Needs root, iproute2, ping, traceroute, curl, python3 and iperf3; without them it says what is missing and passes.
 # SECONDS is how long the exchange of small packets lasts, 20 if left out. `thorough` takes half an hour on an idle
-# machine: ten minutes of small packets, a download of 50 MB, and the one check of a rate, that iperf3 sees in dilated
-# time what simulated hosts see on the same lines.
+# machine: ten minutes of small packets, a download of 50 MB, and the only check of a rate: iperf3 in dilated time
+# measures what simulated hosts measure on the same lines.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 npsim=$(realpath "${1:?the npsim command}")
@@ -36,7 +36,7 @@ clean() {
 trap clean EXIT
 fail() { echo "FAILED: $*" >&2; tail -n 5 "$work"/*.log >&2; exit 1; }
 # Two hosts that are joined by veth pairs instead of TAPs: np-one with 10.1.0.2 and np-two with 10.2.0.2, whose other
-# ends, npv0 and npv1, are here; both have IPv6 and a VLAN, too, and leave checksums, tags and the cutting of segments
+# ends, npv0 and npv1, are here; both have IPv6 and a VLAN, too, and leave checksums, tags and segmentation
 # to the interface.
 veths() { # up | down
     local side namespace
@@ -60,7 +60,7 @@ veths() { # up | down
             ip -n $namespace addr add 10.7.0.$((side + 1))/24 dev npe$side.7
             ip -n $namespace link set npe$side.7 up
         fi
-        # This host is none of the two: no IPv6 messages of its own.
+        # The machine itself is neither of the two hosts: it must send no IPv6 messages.
         sysctl -qw net.ipv6.conf.npv$side.disable_ipv6=1 2>/dev/null || true
         ip link set npv$side up
     done
@@ -82,7 +82,7 @@ start() { # TARGET OPTION...
     fail "the run does not answer"
 }
 ask() { "$npsim" live --ask "$work/sock" "$@"; }
-# Ends the run with a signal, and sees that its exit code is the expected one.
+# Ends the run with a signal, and checks that its exit code is the expected one.
 stop() { # SIGNAL CODE
     local code=0
     kill "-$1" $live
@@ -91,7 +91,7 @@ stop() { # SIGNAL CODE
     [ "$code" = "$2" ] || fail "SIG$1 ended the run with $code, not $2"
 }
 same() { cmp "$1" "$2" || fail "$3"; }
-# The run of a recording gives the departures of the live run. The reference core takes minutes for seconds.
+# Checks that replaying a recording gives the departures of the live run. The reference core takes minutes for seconds.
 replays() { # TARGET NAME CORE...
     for core in "${@:3}"; do
         "$npsim" run "$1" --trace "$work/$2.pcapng" --pace recorded --core $core --quiet --out "$work/$core.pcapng" 2>>"$work/replay.log"
@@ -99,7 +99,7 @@ replays() { # TARGET NAME CORE...
     done
 }
 
-# The run of a recording of a network gives the departures of the live run.
+# Checks that replaying a recording of a network gives the departures of the live run.
 replays_network() { # NETWORK NAME OPTION...
     local network=$1 name=$2
     shift 2
@@ -119,7 +119,7 @@ iperf() { # CLIENT SERVER ADDRESS OPTION...
     ip netns exec "$client" iperf3 -c "$address" --json "$@" >"$work/iperf.log" || fail "iperf3 $* to $address failed: $(grep '"error"' "$work/iperf.log")"
     wait $pid || true
 }
-# Nothing was lost of what iperf3 sent by UDP.
+# Checks that no datagram of iperf3 was lost.
 nothing_lost() {
     python3 - "$work/iperf.log" <<'END' || fail "iperf3 lost datagrams"
 import json, sys
@@ -140,7 +140,7 @@ head -c 5000000 /dev/urandom >"$work/www/file"
 (cd "$work/www" && exec ip netns exec np-right python3 -m http.server --bind 10.2.0.2 8000 >"$work/http.log" 2>&1) &
 
 echo "ping, traceroute, small packets both ways, a route that is pulled"
-# Dilated, so that not much simulated time passes that the reference core repeats.
+# Dilated, so that the reference core has little simulated time to repeat.
 start $forwarder "${three[@]}" "${recorded[@]}" --dilate 10
 left ping -qc 5 -i 0.2 -W 5 10.1.0.1 >"$work/ping.log" || fail "the router does not answer"
 left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through"
@@ -154,7 +154,7 @@ wait $one $two
 for log in left right; do
     grep -q ' 0% packet loss' "$work/$log.log" || fail "small packets are lost: $(cat "$work/$log.log")"
 done
-# The default route leads there, too: a route that is only removed is no loss.
+# The default route leads there, too: only removing the route would lose nothing.
 ask route remove 10.2.0.0/16 >/dev/null || fail "the route cannot be removed"
 ask route add 10.2.0.0/16 discard >/dev/null || fail "another route cannot be added"
 left ping -qc 2 -i 0.2 -W 1 10.2.0.2 >"$work/ping.log" && fail "a pulled route still leads there"
@@ -228,7 +228,7 @@ stop INT 130
 replays_network $routers lab --threads 3
 
 echo "equal routers in a row"
-# Such as find each other by ARP, and such as know their neighbours, which check what is addressed to them.
+# Routers that find each other by ARP, and routers that know their neighbours and check what is addressed to them.
 pair=(--port 0=tap:np0@np-left --port 1=tap:np1@np-right)
 start $forwarder --hops 3 "${pair[@]}" "${recorded[@]}" --dilate 10
 left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through a chain"
@@ -296,7 +296,7 @@ for family, address in (socket.AF_INET, "10.8.0.2"), (socket.AF_INET6, "fd00::2"
     except OSError:  # This kernel cuts no datagrams.
         for length in [1000] * 5 + [500]:
             end.sendto(bytes(length), (address, 7777))
-# A tagged frame, whose tag the kernel takes off where it comes.
+# A tagged frame, whose tag the kernel removes at the receiver.
 line = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 line.bind(("npe0", 0))
 line.send(b"\xff" * 6 + b"\x02\0\0\0\0\1" + b"\x81\0\x60\7\x88\xb5tagged" + bytes(40))
@@ -316,9 +316,9 @@ live=
 veths down
 
 echo "the rate of dilated time beside that of simulated hosts"
-# An idle machine bears a dilation that is much smaller; a rate is one of the chip only without slip.
+# An idle machine can keep up with a much smaller dilation; a rate is the chip's only without slip.
 dilation=$([ -n "$thorough" ] && echo 100 || echo 50)
-# A host that is busy for a moment wakes the simulator late, which it makes up for.
+# A machine that is busy for a moment wakes the simulator late; the simulator then catches up.
 start $forwarder "${three[@]}" --dilate $dilation --max-late 50ms --stats "$work/rate.json"
 renice -n -10 -p $live >/dev/null 2>&1 || true
 iperf np-left np-right 10.2.0.2 -t $([ -n "$thorough" ] && echo 60 -O 20 || echo 3)
@@ -356,7 +356,7 @@ fi
 echo "files that are written on request, and the screen"
 requests() {
     start $forwarder "${three[@]}"
-    # A timeline slows the simulator so much that hosts hardly get through.
+    # A timeline slows the simulator so much that hardly any packets get through.
     ask timeline start "$work/asked.json.gz" >/dev/null || fail "no timeline can be begun"
     ask timeline stop >/dev/null || fail "the timeline does not end"
     ask packets start "$work/asked.csv" >/dev/null || fail "no table of packets can be begun"

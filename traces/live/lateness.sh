@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# How late frames leave a live run against when they are due, and what an idle run costs: the table of docs/src/live.md.
+# Measures how late frames leave a live run, and what an idle run costs: the table of docs/src/live.md.
 #
 #   traces/live/lateness.sh NPSIM [SECONDS]
 #
 # Sends datagrams of 1000 bytes from one host to another through the forwarder: first as many as the line takes, which
-# shows how many frames a second the simulator bears; then a hundredth, a tenth and half of that, SECONDS (20 if left out)
-# each. Then a chip and a network of three run idle as long. The figures are those of this machine, which has to have
-# nothing else to do. Needs root, iproute2, iperf3 and python3.
+# shows how many frames a second the simulator can handle; then a hundredth, a tenth and half of that, SECONDS (20 if
+# left out) each. Then a chip and a network of three run idle as long. The figures are for this machine, which must
+# be otherwise idle. Needs root, iproute2, iperf3 and python3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 npsim=$(realpath "${1:?the npsim command}")
@@ -38,7 +38,7 @@ stop() {
     wait $live || true
     live=
 }
-# So many bits a second for so many seconds, through a run of the forwarder.
+# Sends at a rate in bit/s for a number of seconds, through a run of the forwarder.
 send() { # RATE SECONDS
     start microcode/forward/arp.toml "${ends[@]}"
     ip netns exec np-left ping -qc 3 -i 0.2 -W 5 10.2.0.2 >/dev/null
@@ -67,7 +67,7 @@ print(f'| $percent % |', ' | '.join([str(late['frames']), us('p50_ns'), us('p90_
 done
 echo
 
-# The processor time of an idle run, without what it takes to begin.
+# The processor time of an idle run, without its start.
 idle() { # NAME TARGET OPTION...
     local name=$1 before after
     shift

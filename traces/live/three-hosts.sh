@@ -21,7 +21,7 @@ up() { # NAMESPACE TAP ADDRESS ROUTER
     ip netns add "$1"
     ip -n "$1" link set lo up
     ip -n "$1" tuntap add "$2" mode tap
-    # Of IPv6 the router knows nothing.
+    # The router does not support IPv6.
     ip netns exec "$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=1" 2>/dev/null || true
     ip -n "$1" addr add "$3" dev "$2"
     ip -n "$1" link set "$2" up

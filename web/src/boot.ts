@@ -1,4 +1,4 @@
-/** Fetches what the page is made of: the simulator, the pack of files, the worker's source. */
+/** Fetches the parts of the page: the simulator, the pack of files, the worker's source. */
 
 import { XzReadableStream } from "xz-decompress";
 import { fromBase64 } from "./project/bytes";
@@ -23,14 +23,14 @@ async function fetched(name: string): Promise<ReadableStream<Uint8Array>> {
   return answer.body;
 }
 
-/** A part, unpacked while it arrives: no browser has a decoder that packs as well as xz. */
+/** A part of the page, unpacked as it arrives. Packed with xz, since no browser has a decoder for a format as compact. */
 async function part(name: string, id: string, type: string): Promise<Response> {
   const packed = INLINE ? new Blob([inlined(id) as BlobPart]).stream() : await fetched(name);
   return new Response(new XzReadableStream(packed), { headers: { "content-type": type } });
 }
 
 export async function boot(): Promise<Parts> {
-  // Compiled while it is unpacked.
+  // The module is compiled while it is unpacked.
   const [module, pack] = await Promise.all([
     WebAssembly.compileStreaming(part("npsim.wasm.xz", "part-wasm", "application/wasm")),
     part("files.pack.xz", "part-files", "application/octet-stream").then((it) => it.arrayBuffer()),
@@ -43,7 +43,7 @@ export async function boot(): Promise<Parts> {
   return { module, pack: new Uint8Array(pack), makeWorker: () => new Worker(url) };
 }
 
-/** The folder works without a network after the first visit. */
+/** Lets the folder work without a network after the first visit. */
 export function stayOffline(): void {
   if (INLINE || !("serviceWorker" in navigator) || location.protocol === "file:") return;
   navigator.serviceWorker.register("sw.js").catch(() => {});

@@ -34,7 +34,7 @@ function kept(children: (Child | Child[])[]): (Node | string)[] {
     .map((it) => (typeof it === "number" ? String(it) : it));
 }
 
-/** Puts other children into an element. */
+/** Replaces the children of an element. */
 export function fill(element: Element, ...children: (Child | Child[])[]): void {
   element.replaceChildren(...kept(children));
 }
@@ -89,7 +89,7 @@ export function icon(name: Icon): SVGSVGElement {
   return svg;
 }
 
-/** A button with an icon, whose name is read out and shown under the pointer. */
+/** A button with an icon, whose label is read out by screen readers and shown as a tooltip. */
 export function iconButton(name: Icon, label: string, onclick: () => void, props: Props = {}): HTMLButtonElement {
   return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...props }, icon(name));
 }

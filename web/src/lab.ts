@@ -1,4 +1,4 @@
-/** What can be done in the laboratory: opens runs, moves in time, asks. Panes call it. */
+/** The operations of the laboratory, which panes call: opening runs, moving in time, asking questions. */
 
 import { Client, GivenUp, Refusal } from "./engine/client";
 import type {
@@ -12,7 +12,7 @@ import { closed, count, durationText } from "./state";
 
 export type StepBy = "instruction" | "line" | "into" | "out" | "run" | "any";
 
-/** A happening, in which lessons look for what was done. */
+/** An event, from which lessons tell what the user did. */
 export interface Happening {
   kind: "opened" | "stopped" | "back" | "sought" | "command" | "exercise" | "measured" | "edited" | "packet" | "why";
   line?: string;
@@ -27,20 +27,20 @@ interface Wanted {
   set: Record<string, string>;
 }
 
-/** Cycles of traffic beyond which a run is counted, with idle time skipped, and not observed. */
+/** Cycles of traffic above which a run is only counted, with idle time skipped, and not observed. */
 const LONG_CAPTURE = 60_000_000;
 
 export class Lab {
   readonly run: Client;
   readonly language: Client;
   private wanted: Wanted | null = null;
-  /** The target of which the store tells: its run, or why there is none. */
+  /** The target that the store describes: its run, or why there is none. */
   private standing: string | null = null;
   /** Lines of the open run's sources, of which some may have changed since. */
   private moved = new MovedLines();
   private unset = 0;
   private listeners: ((happening: Happening) => void)[] = [];
-  /** Where a drag wants to go: only the latest counts. */
+  /** The cycle that a drag asks for: only the latest counts. */
   private wish: number | null = null;
   private restoring = false;
   onlines: (line: string, answer: string[], wrong: boolean) => void = () => {};
@@ -75,7 +75,7 @@ export class Lab {
     return path === target || path.startsWith(`${folderOf(target)}/`) || (opened?.sources.includes(path) ?? false) || openMessages.some((it) => it.path === path);
   }
 
-  /** A source of what is open is another one now. */
+  /** Called when a source of the open project has changed. */
   private outdate(path: string, before: Uint8Array | null, after: Uint8Array | null): void {
     const { opened, openMessages } = this.store.value;
     this.store.set({ stale: opened !== null, failure: null, openMessages: openMessages.filter((it) => it.path !== path) });
@@ -157,7 +157,7 @@ export class Lab {
     const wanted = { target, traffic: how.traffic ?? traffic, until: how.until ?? until, set: how.set ?? {} };
     this.wanted = wanted;
     const done = await this.doing("open", async () => {
-      // A run of the same target stays to be looked at until it is replaced; another one is gone.
+      // A run of the same target stays visible until it is replaced; a run of another target is closed.
       if (this.standing !== target) this.store.set(closed());
       this.standing = target;
       this.store.set({ progress: { text: "Assembling", done: 0, of: 0 }, traffic: wanted.traffic, until: wanted.until });
@@ -198,7 +198,7 @@ export class Lab {
     return this.open(this.wanted.target, { ...this.wanted, points, ...change });
   }
 
-  /** A new worker stands where the lost one stood. */
+  /** Brings a new worker to where the lost one was. */
   private async restore(reason: string): Promise<void> {
     const view = this.store.value.view;
     this.complain(`The simulator was restarted: ${reason}.`);
@@ -211,7 +211,7 @@ export class Lab {
     this.restoring = false;
   }
 
-  /** Whether the run is that of the present sources, which are opened if it is not. */
+  /** Whether the run is one of the present sources; if not, opens them. */
   private async current(): Promise<boolean> {
     const { opened, stale } = this.store.value;
     if (opened && !stale) return true;
@@ -241,7 +241,7 @@ export class Lab {
     this.run.cancel();
   }
 
-  /** Ends whatever the simulator does, even where it hears nothing. */
+  /** Ends whatever the simulator is doing, even if it does not respond. */
   abandon(): void {
     this.run.lose("ended by you");
   }
@@ -271,7 +271,7 @@ export class Lab {
     if (at < before) this.tell({ kind: "back" });
   }
 
-  /** As the time line is dragged: one jump at a time, then to where the hand is by then. */
+  /** Follows a drag of the time line: one jump at a time, each to the latest position. */
   drag(at: number): void {
     const going = this.wish !== null;
     this.wish = at;
@@ -336,7 +336,7 @@ export class Lab {
     this.store.set({ breakpoints: [...this.atLines(breakpoints, (it) => this.moved.present(it.path, it.line)), ...waiting] });
   }
 
-  /** Breakpoints at other lines; those whose line is gone are taken away. */
+  /** Moves breakpoints to other lines, and removes those whose line is gone. */
   private atLines(breakpoints: Breakpoint[], to: (it: { path: string; line: number }) => number | null): Breakpoint[] {
     return breakpoints.flatMap((it) => {
       if (it.path === null || it.line === null) return [it];
@@ -365,7 +365,7 @@ export class Lab {
     });
   }
 
-  /** A breakpoint at a line that the run does not have: it is set when the sources are opened. */
+  /** Adds a breakpoint at a line that the run does not have; it is set when the sources are opened. */
   private breakLater(path: string, line: number, condition?: string): void {
     const point = { number: --this.unset, title: `${path}:${line}`, path, line, enabled: true, condition: condition ?? null, log: false };
     this.store.set({ breakpoints: [...this.store.value.breakpoints, point] });
@@ -382,7 +382,7 @@ export class Lab {
     });
   }
 
-  /** Does a command of the console, and gives the lines that the console shows. */
+  /** Executes a console command, and returns the lines that the console shows. */
   async command(line: string): Promise<string[]> {
     let said: string[] = [];
     const say = (lines: string[], wrong: boolean) => {
@@ -441,7 +441,7 @@ export class Lab {
   }
 }
 
-/** What is said where there is no limit to find. */
+/** The message for a run in which there is no limit to find. */
 function unlimited({ slow }: MeasureAnswer): string {
   if (!slow) return "The traffic lasts long: the run was counted, and not observed for what limits it.";
   const rate = slow.line_percent < 0.1 ? "less than 0.1%" : `${slow.line_percent.toFixed(1)}%`;

@@ -31,7 +31,7 @@ import { startTheme } from "./theme";
 
 const FIRST = "/microcode/tutorial/wire8.toml";
 const FIRST_CYCLE = 12_000;
-/** Simulated time of a run for which nothing else is said. */
+/** Default simulated time of a run. */
 const DURATION = "2ms";
 
 async function start(): Promise<void> {
@@ -63,13 +63,13 @@ async function start(): Promise<void> {
     if (done && idle()) done = await lab.open(target, { traffic: { kind: "load", load: { rate: "0.5", size: "64", time: DURATION } }, until: "" });
     editor.open(firstFile(target));
   };
-  /** What to look at first: the first program, or what keeps it from being one. */
+  /** The file to show first: the first program, or the file whose error keeps the project from opening. */
   const firstFile = (target: string) => {
     const { opened, openMessages } = store.value;
     const mistake = openMessages.find((it) => it.severity === "error" && it.path !== null && files.has(it.path));
     return opened?.programs[0]?.source ?? mistake?.path ?? target;
   };
-  /** A program that receives shows nothing without packets, and some projects name none. */
+  /** Whether a program receives packets but the project names no traffic, so that a run would show nothing. */
   const idle = () => {
     const { opened } = store.value;
     return !opened!.arrivals_end && opened!.sources.some((it) => /^\s*msf\[/m.test(files.text(it) ?? ""));
@@ -149,7 +149,7 @@ async function start(): Promise<void> {
     const calm = running === "no" || running === "step";
     const stop = view ? `${view.cycle} ${view.selected.me}.${view.selected.context}` : "";
     if (calm && stop !== followed) {
-      // A run that has just been opened leaves the file that was chosen; another context at its beginning does not.
+      // A newly opened run keeps the chosen file in view; selecting another context at its beginning does not.
       const chosen = view?.cycle === 0 && !followed.startsWith("0 ");
       followed = stop;
       if (place && !chosen && path !== place.path && files.has(place.path)) editor.open(place.path);
@@ -294,7 +294,7 @@ async function start(): Promise<void> {
     if (event.dataTransfer) void dropped(event.dataTransfer).then(takeIn);
   });
 
-  // For tests, and for the curious at the browser's own console.
+  // For tests, and for use from the browser's own console.
   (window as unknown as { npsimLab: Lab }).npsimLab = lab;
   if (!embedded && fresh()) {
     const strip = welcome(() => {
@@ -312,7 +312,7 @@ async function start(): Promise<void> {
   window.addEventListener("hashchange", () => void begin());
   if (!embedded) stayOffline();
 
-  /** The first system, and why it is not what was asked for. */
+  /** Opens the first system, and says why it is not the one that was asked for. */
   async function instead(text: string): Promise<void> {
     await openTarget(FIRST);
     lab.complain(`${text}. Here is the first system instead.`);
@@ -347,7 +347,7 @@ async function start(): Promise<void> {
       // At cycle 0 the lanes are empty, and the first view would show nothing of a chip at work.
       return lab.seek(FIRST_CYCLE);
     }
-    // What a link brings is not kept over the files of this browser.
+    // Files from a link do not replace those kept in this browser.
     for (const [path, text] of Object.entries(shared.files)) files.set(path, fileFromShared(text), false);
     if (!files.has(shared.target)) {
       return instead(`The link is about ${shared.target}, which is not here`);
@@ -359,7 +359,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Nothing is asked for by the address: no link, project or lesson. */
+/** Whether the address asks for nothing: no link, project or lesson. */
 function fresh(): boolean {
   const query = new URLSearchParams(location.search);
   return location.hash.length < 2 && !query.has("open") && !query.has("lesson");
@@ -370,7 +370,7 @@ function barButton(name: Icon, title: string, onclick: () => void): HTMLElement 
   return h("button", { type: "button", class: "quiet bar-button", onclick }, icon(name), h("span", {}, title));
 }
 
-/** The address of the same work in the whole page. */
+/** The address of the same state in the full page. */
 function whole(address: string): string {
   const url = new URL(address);
   url.searchParams.delete("embed");

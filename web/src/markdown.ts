@@ -1,4 +1,4 @@
-/** The little Markdown that hovers and lessons use, as elements: nothing is taken as HTML. */
+/** The subset of Markdown that hovers and lessons use, as elements: HTML is not interpreted. */
 
 import { h } from "./dom";
 
@@ -38,7 +38,7 @@ function table(rows: string[]): HTMLElement {
   return h("table", {}, ...cells.map((row) => h("tr", {}, ...row.map((it) => h("td", {}, ...inline(it.trim()))))));
 }
 
-/** Text in which backticks alone mean something, as in the simulator's messages. */
+/** Text in which only backticks are markup, as in the simulator's messages. */
 export const ticked = (text: string): (Node | string)[] => text.split("`").map((it, at) => (at % 2 === 1 ? h("code", {}, it) : it));
 
 export function inline(text: string): (Node | string)[] {

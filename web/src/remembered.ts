@@ -1,4 +1,4 @@
-/** Small things that the browser keeps from visit to visit, where it keeps anything. */
+/** Small values that the browser keeps from visit to visit, if it keeps anything. */
 
 export function recall(key: string): string | null {
   try {
@@ -8,7 +8,7 @@ export function recall(key: string): string | null {
   }
 }
 
-/** In a window that keeps nothing it holds until the page is left. */
+/** If the browser keeps nothing, the choice holds only until the page is left. */
 export function remember(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);

@@ -1,4 +1,4 @@
-/** What the page knows, in one place; panes draw from it and hear of changes by name. */
+/** The state of the page, in one place; panes draw from it and are notified of changes by key. */
 
 import type { Breakpoint, Failure, Message, Opened, Thread, Traffic, View } from "./engine/protocol";
 
@@ -19,7 +19,7 @@ export interface State {
   progress: { text: string; done: number; of: number } | null;
   /** Cycles that the lanes show. */
   window: number;
-  /** Cycles a second while the run plays; 0: as fast as can be. */
+  /** Cycles per second while the run plays; 0: as fast as possible. */
   speed: number;
   breakpoints: Breakpoint[];
   selected: Thread | null;
@@ -55,7 +55,7 @@ export class Store {
     if (this.touched.size > 0 && !this.scheduled) {
       this.scheduled = true;
       requestAnimationFrame(() => this.flush());
-      // Frames are not drawn in a hidden tab, which has to go on all the same.
+      // Browsers draw no frames for a hidden tab, but the run there has to continue.
       if (document.hidden) setTimeout(() => this.flush(), 50);
     }
   }
@@ -79,7 +79,7 @@ export class Store {
   }
 }
 
-/** All that belongs to a run, where none is open. */
+/** The state of everything that belongs to a run, if none is open. */
 export const closed = () => ({
   opened: null,
   failure: null,
@@ -106,14 +106,14 @@ export const initial = (): State => ({
   messages: [],
 });
 
-/** Cycles beyond which a limit is a guard and no plan. */
+/** Cycles above which a limit is a safeguard rather than the planned end. */
 const LONG = 12_000_000;
 
 /** The cycle at which the time line ends. */
 export function lengthOf(state: Readonly<State>): number {
   const { opened, view } = state;
   const { until, arrivals_end: arrivals } = opened ?? { until: null, arrivals_end: null };
-  // A program without traffic that may run for long has no end in sight: room beyond what was seen.
+  // A program without traffic that may run for long has no known end: leave room beyond what was seen.
   const open = !arrivals && (until ?? Infinity) > LONG;
   const seen = Math.max(view?.reached ?? 0, view?.cycle ?? 0);
   const known = view?.end?.cycle ?? (open ? Math.max(20_000, seen * 1.25) : (until ?? arrivals ?? 0));
@@ -130,14 +130,14 @@ export function timeText(cycle: number, hertz: number): string {
   return nanosecondsText(Number((BigInt(Math.round(cycle)) * 1_000_000_000n) / BigInt(hertz)));
 }
 
-/** The simulator's text with its times as the page writes them: `52.551us` and `200.433 us` are for ASCII alone. */
+/** The simulator's text with times as the page writes them: its `52.551us` and `200.433 us` are ASCII spellings. */
 export function withTimes(text: string): string {
   return text
     .replace(/\b(\d+)\.(\d{3})us\b/g, (_, whole, part) => nanosecondsText(Number(whole + part)))
     .replace(/(\d) us\b/g, "$1 µs");
 }
 
-/** A time of which the order matters: `2 ms`, `1.53 s`. */
+/** A time of which only the magnitude matters: `2 ms`, `1.53 s`. */
 export function durationText(seconds: number): string {
   if (seconds < 1e-3) return `${+(seconds * 1e6).toPrecision(3)} µs`;
   return seconds < 1 ? `${+(seconds * 1e3).toPrecision(3)} ms` : `${+seconds.toPrecision(3)} s`;

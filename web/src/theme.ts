@@ -5,7 +5,7 @@ import { recall, remember } from "./remembered";
 
 const KEY = "npsim-theme";
 
-/** The switch, which shows what it leads to. */
+/** The switch, which shows the theme that it switches to. */
 export function startTheme(changed: () => void): HTMLButtonElement {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const button = iconButton("sun", "", () => {

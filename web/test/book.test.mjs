@@ -1,4 +1,4 @@
-// The book as a site with the laboratory in it: a listing runs beside itself.
+// The book as a site with the laboratory in it: listings run in a laboratory beside them.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

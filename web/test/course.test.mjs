@@ -1,4 +1,4 @@
-// The course in the page: what is handed out misses goals, a wrong way leaves the last step open,
+// The course in the page: the handed-out project misses goals, a wrong solution leaves the last step open,
 // and a right one closes it.
 
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ const edited = (text, from, to) => {
   return text.replaceAll(from, to);
 };
 
-/** The file that a learner changes, made right and made wrong from what is handed out and what solves it. */
+/** The file that a learner changes, with right and wrong versions derived from the handed-out one and the solution. */
 const WAYS = {
   "eight-chains": {
     title: "Eight chains", file: "chains.uc", right: (_, solved) => solved, missed: "the sum is right",

@@ -25,7 +25,7 @@ test("a mistake is shown where it is typed, and mended", async () => {
   await problems.click();
   await page.locator(".problems li .error").first().waitFor();
   assert.match(await page.locator(".problems").innerText(), /outt/);
-  // Playing assembles anew, and says what is wrong.
+  // Playing assembles again, and reports the error.
   await page.locator(".play").click();
   await page.waitForFunction(() => window.npsimLab.store.value.failure !== null);
   await ready(page);

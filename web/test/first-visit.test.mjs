@@ -1,4 +1,4 @@
-// The first visit says what this is, until that is closed.
+// The first visit shows an introduction until it is closed.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// Input that nobody means well: a clear message, and a page that goes on.
+// Hostile input gives a clear message, and the page continues to work.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -12,7 +12,7 @@ let lab;
 before(async () => { lab = await laboratory(); });
 after(() => lab.close());
 
-/** Drops a text, repeated in the page: it need not go through the driver. */
+/** Drops a text, repeated within the page so that the driver need not transfer all of it. */
 const dropText = (page, name, text, times = 1) =>
   page.evaluate(([name, text, times]) => {
     const data = new DataTransfer();
@@ -20,7 +20,7 @@ const dropText = (page, name, text, times = 1) =>
     document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
   }, [name, text, times]);
 
-/** A shipped system opens, runs and has no failure. */
+/** Checks that a shipped system still opens and runs without a failure. */
 async function goesOn(page) {
   await open(page, WIRE8, { traffic: { kind: "load", load: { rate: "0.5", size: "64", time: "1ms" } }, until: "" });
   await page.evaluate(() => window.npsimLab.seek(5_000));

@@ -1,4 +1,4 @@
-// What is given away with the page: the licences of all that is in it.
+// The licences of everything in the page are distributed with it.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";

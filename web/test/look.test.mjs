@@ -76,7 +76,7 @@ test("lanes that do not fit keep their axis in view and say what is below", asyn
   await page.locator(".lanes-scroll").evaluate((it) => it.scrollTo(0, it.scrollHeight));
   await more.waitFor({ state: "hidden" });
   assert.equal(await axis(), before);
-  // A click finds the lane that is there now.
+  // A click selects the lane that is there now.
   const box = await page.locator(".lanes canvas").boundingBox();
   await page.mouse.click(box.x + box.width - 100, box.y + box.height - 18);
   await page.waitForFunction(() => window.npsimLab.store.value.view.selected.me === 6);
@@ -122,7 +122,7 @@ test("the editor has the height while there is little under it, and stays as it 
   for (let n = 0; n < 12; n += 1) await page.keyboard.type(`\nwrong${n}[out]`);
   await page.waitForFunction(() => document.querySelectorAll(".problems li").length >= 12);
   assert.equal(await height(), alone, "messages come while one types");
-  // What there is to show has its place, up to what the chip has.
+  // Longer content gets more room, up to the height of the chip pane.
   await tab("Console");
   await page.getByLabel("Command").fill("help");
   await page.keyboard.press("Enter");
@@ -130,7 +130,7 @@ test("the editor has the height while there is little under it, and stays as it 
   assert.equal(await height(), beside);
   await tab("Chip");
   assert.equal(await height(), beside);
-  // Once the line was moved it stays.
+  // Once the user has moved the line, it stays.
   const line = page.getByRole("separator", { name: "Height of the editor" });
   await line.focus();
   await page.keyboard.press("ArrowUp");

@@ -12,10 +12,10 @@ export const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, "../..");
 export const WIRE8 = "/microcode/tutorial/wire8.toml";
 
-/** Whether the tests are those in Firefox: `FIREFOX` names it. Chromium otherwise. */
+/** Whether the tests run in Firefox, which `FIREFOX` names; otherwise they run in Chromium. */
 export const inFirefox = Boolean(process.env.FIREFOX);
 
-/** Firefox as distributions have it is driven by WebDriver BiDi, which is what this channel means. */
+/** Firefox from a distribution is driven by WebDriver BiDi, which this channel selects. */
 const launched = () =>
   inFirefox
     ? firefox.launch({ channel: "moz-firefox", executablePath: process.env.FIREFOX })
@@ -27,13 +27,13 @@ export async function laboratory() {
   const address = `http://127.0.0.1:${port}/`;
   return {
     address,
-    /** Bytes that each file was sent as. */
+    /** Bytes sent for each file. */
     sent,
     browser,
-    /** A page of a profile of its own; its errors fail the test that looks for them. */
+    /** Opens a page with a profile of its own; `errors` collects its exceptions for tests to check. */
     async page({ width = 1440, height = 900, colorScheme = "light", search = "", hash = "", wait = true, context: given } = {}) {
       const context = given ?? (await browser.newContext({ viewport: { width, height }, colorScheme, acceptDownloads: true }));
-      // Of Firefox, the driver cannot say what its system prefers: there the page's own switch is set.
+      // The driver cannot set the preferred colours of Firefox, so the page's own switch is set there.
       if (inFirefox && colorScheme === "dark") await context.addInitScript(() => localStorage.setItem("npsim-theme", "dark"));
       const page = await context.newPage();
       page.errors = [];
@@ -49,10 +49,10 @@ export async function laboratory() {
   };
 }
 
-/** The page has done what it does at first. */
+/** Waits until the page has started. */
 export const begun = (page) => page.waitForFunction(() => document.body.dataset.begun !== undefined, null, { timeout: 60_000 });
 
-/** A run is open and nothing is under way. */
+/** Waits until opening a run has succeeded or failed and nothing is in progress. */
 export const ready = (page) =>
   page.waitForFunction(() => {
     const it = window.npsimLab?.store.value;
@@ -68,8 +68,8 @@ export async function open(page, target, how = {}) {
 }
 
 /**
- * The bytes of the file that the page gives to its user. The driver of Firefox reports no download of a
- * page's own bytes: there they are taken from the page as it hands them over.
+ * The bytes of a file that the page offers as a download. The driver of Firefox does not report downloads of
+ * bytes made in the page, so there they are captured in the page.
  */
 export async function downloaded(page, act) {
   if (!inFirefox) {
@@ -93,13 +93,13 @@ export async function downloaded(page, act) {
 /** A part of the built page, unpacked as the page does it. */
 export const unxz = async (bytes) => new Uint8Array(await new Response(new xz.XzReadableStream(new Blob([bytes]).stream())).arrayBuffer());
 
-/** The command, or nothing where it was not built. */
+/** The output of the command, or null if it was not built. */
 export function npsim(args) {
   const command = process.env.NPSIM;
   return command ? execFileSync(command, args, { cwd: root, maxBuffer: 1 << 28 }) : null;
 }
 
-/** Pictures to look at, where NPSIM_SHOTS names a folder. */
+/** Takes pictures for inspection, if NPSIM_SHOTS names a folder. */
 export async function picture(page, name) {
   const folder = process.env.NPSIM_SHOTS;
   if (!folder) return;

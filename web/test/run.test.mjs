@@ -56,7 +56,7 @@ test("a breakpoint in the gutter stops the run, forward and back", async () => {
   await page.locator(".cm-scroller").evaluate((it) => it.scrollTo(0, 620));
   await page.waitForTimeout(300);
   const box = await line.boundingBox();
-  // The dot's place, the number, and the strip for messages: each press makes it or takes it away.
+  // The place of the dot, the number, and the strip for messages: each click sets or removes the breakpoint.
   const strip = await page.locator(".cm-gutter-lint").boundingBox();
   for (const [n, x] of [box.x + 8, box.x + box.width - 6, strip.x + strip.width / 2].entries()) {
     await page.mouse.move(x, box.y + box.height / 2);

@@ -1,4 +1,4 @@
-// The module gives the numbers of the command: in node, without a browser.
+// The module gives the same numbers as the command. Runs in node, without a browser.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -61,7 +61,7 @@ test("the router takes less than 300 MB", async () => {
 
 test("memory that ends is said, and a new module goes on", async () => {
   const it = await simulator();
-  // As JSON, twice as long, and then unpacked.
+  // Twice as long as JSON, and then unpacked.
   const much = "\n".repeat(250_000_000);
   assert.throws(() => it.ask({ op: much }), (error) => error.spent && /the memory of the page is full: it has/.test(error.message));
   const other = await simulator();

@@ -1,4 +1,4 @@
-// What a first visit costs over a network, and what a second one does.
+// How much a first and a second visit transfer over a network.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-// Of what was open before, nothing stays: neither names nor places nor mistakes.
+// Nothing of what was open before stays: neither names nor places nor errors.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -48,7 +48,7 @@ test("a system that does not assemble is not run, nor is the one before", async 
   await ready(page);
   assert.equal(await state(page, "s.view"), null);
   assert.equal(await state(page, "s.path"), "/own/broken/main.uc");
-  // Mended, it runs.
+  // Once fixed, it runs.
   await page.evaluate(() => window.npsimLab.files.setText("/own/broken/main.uc", "again#:\n    ctx_arb[voluntary]\n    br[again#]\n"));
   await page.locator(".play").click();
   await page.waitForFunction((target) => window.npsimLab.store.value.opened?.target === target && window.npsimLab.store.value.view?.cycle > 0, BROKEN);
@@ -121,7 +121,7 @@ test("a breakpoint goes with its line, and goes with it for good", async () => {
   await page.locator(".cm-lineNumbers .breakpoint", { hasText: "10" }).waitFor();
   await write("    immed[b, 2]\n", "");
   assert.deepEqual(await lines(), [9]);
-  // In the run as it was, another one at a present line and one at a line that it has not.
+  // In the old run: another breakpoint at a line that it has, and one at a line that it does not have.
   await write("    br[again#]\n", "    immed[b, 3]\n    br[again#]\n");
   await toggle(10);
   await toggle(11);
@@ -177,7 +177,7 @@ test("the cursor's place and the view are those of the file that is shown", asyn
   await shows(page, WIRE8_SOURCE);
   await ready(page);
   assert.equal(await foot.innerText(), "line 1, column 1");
-  // Where it stands is in view.
+  // The place of the stop is in view.
   const inView = async () => {
     await page.waitForTimeout(200);
     const here = await page.locator(".cm-here, .cm-here-outer").boundingBox();

@@ -85,14 +85,14 @@ test("what is too large or damaged is refused, and the page goes on", async () =
     await page.locator("#notice.error", { hasText: pattern }).waitFor();
     await page.getByRole("button", { name: "Dismiss" }).click();
   };
-  // A capture of 200 MB, by its size alone.
+  // A capture of 200 MB is refused by its size alone.
   await page.evaluate(() => {
     const data = new DataTransfer();
     data.items.add(new File([new Uint8Array(200_000_000)], "big.pcap"));
     document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
   });
   await said(/200\.0 MB/);
-  // A bomb: 300 MB of zeros in 300 kB.
+  // A decompression bomb: 300 MB of zeros in 300 kB.
   await drop(page, "bomb.pcap.gz", gzipSync(Buffer.alloc(300_000_000)));
   await said(/unpacks to more/);
   await drop(page, "broken.zip", Buffer.from("PK nonsense"));
@@ -140,7 +140,7 @@ test("the traffic in force is shown, and is left alone unless it is changed", as
   await page.waitForFunction(() => window.npsimLab.store.value.opened?.load.rate === "0.9");
   await ready(page);
   assert.deepEqual(await state(page, "s.opened.load"), { ...inForce, rate: "0.9" });
-  // A rate that is no share is shown as it is.
+  // A rate that is not a fraction of the line is shown as it is.
   await open(page, "/microcode/router/npsim.toml", { traffic: { kind: "load", load: { rate: "300Mbps", flows: 7, time: "2ms" } }, until: "" });
   await page.getByRole("button", { name: "Traffic" }).click();
   assert.deepEqual(await shown(), ["300Mbps", "64 bytes", "7", "constant"]);

@@ -1,5 +1,5 @@
-// Zips and links from elsewhere: what is damaged is refused with a reason, and nothing that is read is larger or
-// other than it may be. NPSIM_FUZZ_SECONDS makes it longer than the second that every change takes.
+// Zips and links from untrusted sources: damaged ones are refused with a reason, and nothing that is read exceeds the
+// limits. NPSIM_FUZZ_SECONDS extends the test beyond the second that it takes in the gate.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -20,7 +20,7 @@ before(async () => {
   [zip, share, bytes] = [await load("zip"), await load("share"), await load("bytes")];
 });
 
-/** Numbers that are the same in each run. */
+/** Pseudo-random numbers, the same in each run. */
 function random(seed) {
   let state = seed;
   return (below) => {
@@ -46,7 +46,7 @@ function damaged(original, draw) {
   return Uint8Array.from(copy);
 }
 
-/** How many inputs were tried in the time there is. */
+/** Tries inputs until the time is up; returns how many. */
 async function each(attempt) {
   const draw = random(7);
   const end = Date.now() + SECONDS * 1000;

@@ -1,4 +1,4 @@
-"""What all tests share: they run at the top of the repository, and slow ones only when asked for."""
+"""Shared by all tests: they run in the root of the repository, and slow ones only on request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def at_the_root() -> Iterator[None]:
 
 @pytest.fixture
 def command() -> Command:
-    """The `npsim` command that the package brings."""
+    """The `npsim` command that the package installs."""
 
     def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
         program = Path(sys.executable).parent / "npsim"

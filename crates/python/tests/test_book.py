@@ -21,10 +21,10 @@ def test_the_code_of_the_chapter_runs(
     text = PAGE.read_text()
     blocks = list(BLOCK.finditer(text))
     assert len(blocks) >= 12
-    # Classes of the chapter are pickled by the name of a module.
+    # Pickling the chapter's classes needs a module name.
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks:
-        # A mistake shows the page and its line.
+        # Blank lines, so that an error shows the line in the page.
         line = text.count("\n", 0, block.start(1))
         code = compile("\n" * line + block.group(1), str(PAGE), "exec")
         with contextlib.redirect_stdout(io.StringIO()):

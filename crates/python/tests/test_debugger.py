@@ -1,4 +1,4 @@
-"""The time machine: there and back."""
+"""The debugger: moves through time, searches and values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_search_works_in_both_directions(debugger: npsim.Debugger) -> None:
     second = debugger.cycle
     assert debugger.search("forward.uc:123", back=True)
     assert 12_000 <= first < second and debugger.cycle == first
-    # What searches found leaves no breakpoint.
+    # Searches leave no breakpoints.
     debugger.goto("60us")
     assert debugger.cycle == 36_000
 

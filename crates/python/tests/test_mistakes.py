@@ -1,4 +1,4 @@
-"""Bad input of every kind ends in an exception with a text that helps."""
+"""Bad input of every kind raises an exception with a helpful message."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def endless_list() -> list[Any]:
     return endless
 
 
-# What is asked for, and a part of the text that comes.
+# The calls, and a part of the message of each.
 LOADS: dict[str, tuple[Callable[[], Any], str]] = {
     "no file": (lambda: load("nothing-here"), "nothing-here"),
     "number": (lambda: load(7), "not a path or a dictionary"),

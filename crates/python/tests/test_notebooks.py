@@ -1,4 +1,4 @@
-"""The notebooks run, and their code has types."""
+"""The notebooks run, and their code passes type checks."""
 
 from __future__ import annotations
 

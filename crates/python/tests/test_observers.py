@@ -1,4 +1,4 @@
-"""Observers in Python: batches of events, exceptions, what they must not touch."""
+"""Observers in Python: batches of events, exceptions, and what observers must not change."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_wants_accepts_a_single_string(forward: npsim.Project) -> None:
 
 
 def test_skipping_time_without_wanted_events_changes_nothing() -> None:
-    """Routers that poll, and a frame now and then."""
+    """The forwarder polls, with only occasional frames."""
     project = npsim.load("microcode/forward")
     load = {"rate": "10kpps", "time": "2ms"}
     wanted, all_kinds = Collector("departed"), Collector("departed", "issued")
@@ -137,7 +137,7 @@ def test_invalid_observers_are_refused(observer: Any, text: str, forward: npsim.
 
 
 def test_event_columns_remain_valid_after_the_run(forward: npsim.Project) -> None:
-    """They are made when they are looked at, of what happened then."""
+    """Columns are made when they are first read, but describe the time of their events."""
 
     class Keeps:
         wants = ("arrives", "departed")

@@ -1,4 +1,4 @@
-"""Paths of `pathlib` wherever a path is taken."""
+"""Paths of `pathlib` are accepted wherever a path is."""
 
 from __future__ import annotations
 

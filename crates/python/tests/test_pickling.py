@@ -1,4 +1,4 @@
-"""What can be sent to another process is, and the rest says why not."""
+"""Objects can be sent to another process, or say why not."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_everything_else_pickles_or_says_why_not(name: str, others: dict[str, An
     try:
         other = again(thing)
     except TypeError as error:
-        # The class and what to do instead, or at least the class.
+        # The message names the class, and mostly what to do instead.
         assert "pickle" in str(error)
         with pytest.raises(TypeError, match="pickle"):
             copy.deepcopy(thing)

@@ -19,7 +19,7 @@ import npsim
 
 LOAD = {"rate": 0.6, "time": "8ms"}
 
-# Says when it begins, is interrupted, and can do something else afterwards.
+# Prints when it begins and when it is interrupted, then runs something else.
 INTERRUPTED = """
 import sys, time, npsim
 {made}
@@ -60,7 +60,7 @@ def test_ctrl_c_interrupts_long_operations(what: str) -> None:
         print(f"\n{what}: interrupted after {took:.2f} s")
         assert told == "interrupted\n"
         assert took < 10
-        # What is interrupted leaves the process in order.
+        # The process still works after the interrupt.
         assert process.stdout.readline() == "drained\n"
     finally:
         process.kill()
@@ -154,7 +154,7 @@ def test_chip_refuses_concurrent_use(forward: npsim.Project) -> None:
             refused.append(str(error))
     thread.join()
     assert refused and "in use by another call" in refused[0]
-    # It can be used again.
+    # The chip can be used again.
     assert chip.stats["cycles"] == chip.now
 
 
@@ -177,7 +177,7 @@ def test_a_forked_process_runs(forward: npsim.Project) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_fork_of_a_busy_process_does_not_hang() -> None:
-    """The thread that has the chip is not in the child, which must not wait for it."""
+    """The child does not have the thread that uses the chip, and must not wait for it."""
     chip = npsim.load("microcode/forward/arp.toml").chip()
     over = threading.Event()
 
@@ -214,7 +214,7 @@ def test_fork_of_a_busy_process_does_not_hang() -> None:
 
 
 def resident() -> int:
-    """Kilobytes of this process that are in memory."""
+    """Resident memory of this process in kilobytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1])
@@ -222,7 +222,7 @@ def resident() -> int:
 
 
 def many(count: int) -> None:
-    """Runs of all kinds, one after the other, of which nothing stays."""
+    """Does runs of all kinds, one after the other, which must not leak memory."""
     project = npsim.load("microcode/forward")
     load = {"rate": 0.3, "time": "20us"}
 

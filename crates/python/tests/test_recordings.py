@@ -1,4 +1,4 @@
-"""Recordings of live runs are repeated in their cycles, as by the command."""
+"""Recordings of live runs are repeated cycle by cycle, as by the command."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Recording:
 
 
 def question() -> bytes:
-    """Asks for the router's address at port 0, which it answers."""
+    """An ARP request for the router's address at port 0, which the router answers."""
     own = bytes([2, 0, 0, 0, 7, 0])
     frame = b"\xff" * 6 + own + bytes([8, 6, 0, 1, 8, 0, 6, 4, 0, 1]) + own
     return (frame + bytes([10, 1, 0, 2, 0, 0, 0, 0, 0, 0, 10, 1, 0, 1])).ljust(60, b"\0")
@@ -87,7 +87,7 @@ def test_recordings_match_the_command(command: Command, tmp_path: Path) -> None:
     assert run.packets.polars().write_csv() == packets.read_text()
     chip = run.stats["nodes"][0]["chip"]
     assert chip["cycles"] == 6_100_000 and '"removed":1' in run.stats_json.replace(" ", "")
-    # The command fits lines to its terminal.
+    # The command wraps lines to the width of its terminal.
     assert [f"note: {note}" for note in run.notes] == [" ".join(said.split())]
     assert "the command `screen on` of the recording changes no routes" in run.notes[0]
 

@@ -55,7 +55,7 @@ class Broken(Pings):
 
 
 class Unsaved(Pings):
-    """What it has cannot be pickled."""
+    """Holds a generator, which cannot be pickled."""
 
     def __init__(self, keys: dict[str, Any]) -> None:
         super().__init__(keys)

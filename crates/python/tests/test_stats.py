@@ -1,4 +1,4 @@
-"""A run through Python gives the bytes of the command."""
+"""A run in Python gives the same bytes as the command."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_observed_router_chain_matches_the_command(
         assert router.packets.polars().write_csv() == expected
         assert len(router.series) > 0
         assert f"{router.number} of 3" in str(router.report())
-    # The command fits lines to its terminal.
+    # The command wraps lines to the width of its terminal.
     why = run.why().split()
     assert why == said[said.index("router 1: bottleneck") :].split()[: len(why)]
     for work in (lambda: run.packets, lambda: run.series, run.report):

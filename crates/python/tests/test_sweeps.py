@@ -1,4 +1,4 @@
-"""Sweeps give the outcomes of the command, with any engine."""
+"""Sweeps give the same outcomes as the command, with any executor."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def sweep() -> npsim.Sweep:
 
 @pytest.fixture
 def expected(command: Command, tmp_path: Path) -> Outcomes:
-    """The outcomes that the command keeps, in the order of the points."""
+    """The outcomes that the command saves, in the order of the points."""
     file = tmp_path / "small.toml"
     file.write_text(FILE)
     out = tmp_path / "out"
@@ -122,7 +122,7 @@ def test_sweep_returns_a_table_and_keeps_results(sweep: npsim.Sweep, expected: O
     assert list(table["egress"]) == [one["metrics"]["egress"]["value"] for one in expected]
     kept = sorted((tmp_path / "kept").glob("points/*.json"))
     assert len(kept) == len(sweep) == 6
-    # What is kept is not run again.
+    # Saved points are not run again.
     times = [path.stat().st_mtime_ns for path in kept]
     assert sweep.run(results=tmp_path / "kept").polars().equals(table.polars())
     assert [path.stat().st_mtime_ns for path in kept] == times
@@ -182,7 +182,7 @@ def test_progress_line_is_shown_only_on_terminals(tmp_path: Path) -> None:
         with subprocess.Popen(program, stderr=theirs) as process:
             os.close(theirs)
             parts = []
-            # The end of a terminal is an error on Linux.
+            # On Linux, reading at the end of a terminal is an error.
             with contextlib.suppress(OSError):
                 while part := os.read(ours, 4096):
                     parts.append(part)

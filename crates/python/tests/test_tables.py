@@ -18,13 +18,13 @@ ROWS = 1_000_000
 
 
 def address(column: npsim.Column) -> int:
-    """Where the values of a column begin."""
+    """The address of a column's values."""
     array = numpy.asarray(column.values)
     return int(array.__array_interface__["data"][0])
 
 
 def address_in(series: polars.Series) -> int:
-    """Where polars has the values of a column."""
+    """The address of a column's values in polars."""
     buffers: list[Any] = series.to_arrow().buffers()
     return int(buffers[1].address)
 
@@ -36,7 +36,7 @@ def table(forward: npsim.Project) -> npsim.Table:
 
 @pytest.fixture(scope="module")
 def large(forward: npsim.Project) -> npsim.Table:
-    """A million packets and more, on lines that are full of small frames."""
+    """More than a million packets: small frames at full line rate."""
     load = {"rate": 1.0, "size": 64, "time": "240ms"}
     return forward.run(load=load, packets=True).packets
 
@@ -63,7 +63,7 @@ def test_numpy_shares_the_memory(table: npsim.Table) -> None:
     for name in ("packet", "first_bit_in", "delay"):
         assert arrays[name].__array_interface__["data"][0] == address(table[name])
         assert not arrays[name].flags.writeable
-    # Of these values are missing: the array is masked, over the same memory.
+    # These values are missing: the array is masked, but shares the memory.
     assert isinstance(arrays["me"], numpy.ma.MaskedArray)
     assert arrays["me"].mask.all()
     assert numpy.shares_memory(arrays["me"].data, numpy.asarray(table["me"].values))
@@ -116,7 +116,7 @@ def test_arrow_shares_the_memory(table: npsim.Table) -> None:
     assert arrow["reason"].null_count == len(table)
     column = pyarrow.array(table["flow"])
     assert column[0].as_py() == table["flow"][0]
-    # A table that has been taken can be taken again.
+    # A table can be exported more than once.
     assert table.arrow().equals(arrow)
 
 
@@ -151,12 +151,12 @@ def test_a_million_rows_go_into_polars_and_duckdb(large: npsim.Table) -> None:
     assert sum(row[1] for row in found) == len(large)
     own = frame.group_by("fate").agg(polars.len()).sort("fate")
     assert own.rows() == [row[:2] for row in found]
-    # A copy of all rows by Python would take many seconds.
+    # Copying all rows in Python would take many seconds.
     assert made < 5 and asked < 5
 
 
 def test_constructors_of_other_libraries_take_a_table(table: npsim.Table) -> None:
-    # Its type stubs do not know `from_arrow` yet.
+    # The type stubs of pandas do not have `from_arrow` yet.
     of_pandas: Any = pandas.DataFrame
     for frame in (
         polars.DataFrame(table),
@@ -165,7 +165,7 @@ def test_constructors_of_other_libraries_take_a_table(table: npsim.Table) -> Non
         table.pandas(),
     ):
         assert frame.shape == (len(table), len(table.keys()))
-    # That of pandas knows dictionaries and arrays, and would make a frame of the names.
+    # The constructor of pandas takes dictionaries and arrays, and would make a frame of the column names.
     with pytest.raises(TypeError, match=r"pandas\.DataFrame\.from_arrow\(table\)"):
         pandas.DataFrame(table)
     with pytest.raises(TypeError, match=r"table\.numpy\(\)"):

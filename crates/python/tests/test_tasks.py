@@ -16,7 +16,7 @@ import npsim
 
 
 def forwarder(task: Any) -> npsim.Project:
-    """The forwarder with a class in the place of its task `icmp`."""
+    """The forwarder with a class in place of its task `icmp`."""
     with open("microcode/forward/icmp.toml", "rb") as file:
         keys = tomllib.load(file)
     del keys["gpp"]["icmp"]
@@ -119,7 +119,7 @@ def test_debugger_restores_task_state() -> None:
 
 
 class Rotation:
-    """Writes a table by a timer, in two accesses."""
+    """Writes a table on a timer, in two accesses."""
 
     name = "rotation"
     bytes = 20

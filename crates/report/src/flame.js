@@ -1,6 +1,6 @@
 "use strict";
-// A click on a frame shows it in the whole width; one on the lowest frame shows all again.
-// Ctrl-F, or a click on "Search", colours the frames whose names have a text.
+// A click on a frame shows it in full width; a click on the lowest frame shows all again.
+// Ctrl-F, or a click on "Search", colours the frames whose names contain a text.
 (function () {
   const svg = document.documentElement;
   const width = +svg.getAttribute("data-width"), margin = +svg.getAttribute("data-margin");
@@ -56,7 +56,7 @@
     const wanted = window.prompt("Frames whose names have this text; nothing shows all as they were", "");
     if (wanted === null) return;
     const low = wanted.toLowerCase();
-    // A frame within one that was found is counted with it.
+    // A frame within a matching one is counted with it.
     let counted = [], sum = 0;
     for (const frame of frames) {
       const hit = low !== "" && frame.name.toLowerCase().includes(low);

@@ -1,4 +1,4 @@
-// The module in Node: opens the router, goes, steps back, and says how long each took.
+// The module in Node: opens the router, runs, steps back, and prints how long each took.
 // node module.mjs MODULE.wasm
 
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// Visual Studio Code as its users meet it: code-server with the extension installed from a
+// Visual Studio Code as its users see it: code-server with the extension installed from a
 // package, in a headless browser.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,10 +11,10 @@ import { fileURLToPath } from "node:url";
 const extension = dirname(dirname(fileURLToPath(import.meta.url)));
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-// How long anything may take, in milliseconds: machines that test are slow and shared.
+// How long anything may take, in milliseconds: test machines are slow and shared.
 export const PATIENCE = 60_000;
 
-// What the machine lacks; nothing if the editor can be started.
+// What the machine lacks; undefined if the editor can be started.
 export function missing(tools) {
   if (!tools) {
     return "NPSIM_VSCODE names no folder that editors/vscode/test/fetch.sh filled";
@@ -42,7 +42,7 @@ function freePort() {
   });
 }
 
-// Packs the extension as it is in the repository; gives the package's path.
+// Packs the extension as it is in the repository; returns the package's path.
 function packed(tools, home) {
   const folder = join(home, "extension");
   cpSync(extension, folder, {
@@ -53,7 +53,7 @@ function packed(tools, home) {
   cpSync(join(extension, "..", "..", "LICENSE-MIT"), join(folder, "LICENSE.txt"));
   const vsce = join(tools, "extension", "node_modules", "@vscode", "vsce", "vsce");
   const file = join(home, "npsim-uc.vsix");
-  // Warnings count: a package for users has none.
+  // Warnings are failures: a package for users has none.
   const said = execFileSync(process.execPath, [vsce, "package", "--out", file], {
     cwd: folder,
     encoding: "utf8",
@@ -73,7 +73,7 @@ export async function start(tools, folder, npsim) {
     mkdirSync(join(user, kind), { recursive: true });
     writeFileSync(join(user, kind, "settings.json"), JSON.stringify(settings));
   };
-  // Where commands are is a matter of the machine that the server part runs on.
+  // Paths of commands are settings of the machine on which the server part runs.
   write("Machine", { "npsim.path": npsim });
   write("User", {
     "security.workspace.trust.enabled": false,
@@ -141,7 +141,7 @@ export async function start(tools, folder, npsim) {
   }
 }
 
-// What a user does in the editor, and sees.
+// What a user does and sees in the editor.
 export class Editor {
   constructor(page) {
     this.page = page;
@@ -188,13 +188,13 @@ export class Editor {
     return this.page.locator(".statusbar").innerText();
   }
 
-  // Waits until the status bar counts the messages thus.
+  // Waits until the status bar shows this count of messages.
   async problems(label) {
     const count = this.page.locator("[id='status.problems'] a");
     await this.until("problems", () => count.getAttribute("aria-label"), (it) => it === label);
   }
 
-  // Waits until the run has stopped, with such a reason and such frames, innermost first.
+  // Waits until the run has stopped with this reason and these frames, innermost first.
   async stopped(why, frames) {
     const rows = this.page.locator(".debug-call-stack .monaco-list-row");
     const look = async () => ({
@@ -216,8 +216,8 @@ export class Editor {
     await this.page.locator(`.debug-toolbar .action-label[aria-label^="${button}"]`).click();
   }
 
-  // Puts the pointer on a word of the first line with a text; the debugger has to say its
-  // value.
+  // Puts the pointer on a word of the first line that contains a text; the debugger has to
+  // show its value.
   async hovers(text, word, value) {
     const at = await this.page.evaluate(([text, word]) => {
       for (const line of document.querySelectorAll(".editor-instance .view-line")) {
@@ -243,7 +243,7 @@ export class Editor {
     await this.until(`what hovers over ${word}`, () => shown.innerText(), (it) => it.includes(value));
   }
 
-  // Waits until a look at the page gives what is expected; fails with what it gave last.
+  // Waits until the page shows what is expected; fails with what it showed last.
   async until(what, look, holds) {
     let seen;
     for (const end = Date.now() + PATIENCE; Date.now() < end; ) {

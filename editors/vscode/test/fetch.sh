@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches what scenario.mjs runs: a Visual Studio Code for the browser, a driver of browsers
-# and what packs the extension, from the npm registry, at fixed versions.
+# Fetches what scenario.mjs runs: Visual Studio Code for the browser, a browser driver and
+# the extension packer, from the npm registry, at fixed versions.
 #
 #   editors/vscode/test/fetch.sh FOLDER
 #
@@ -18,7 +18,7 @@ fetch() {
 }
 
 test -f package.json || npm init -y >/dev/null
-# code-server wants this node whatever the machine has.
+# code-server needs this version of node, whatever the machine has.
 platform=$(node -p 'process.platform + "-" + process.arch')
 fetch "node-$platform@24.9.0" playwright-core@1.65.1
 ln -sf "node_modules/node-$platform/bin/node" node24

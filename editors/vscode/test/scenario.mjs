@@ -3,9 +3,9 @@
 //   node scenario.mjs [--pictures FOLDER]
 //
 // NPSIM is the command (`npsim` if it is not set), NPSIM_VSCODE the folder that fetch.sh
-// filled, BROWSER a browser if none is on the path. It says `skipped:` and why where
-// something of that is missing. With --pictures it leaves those of the documentation in a
-// folder. Ends with 1 if the editor does not do what it should.
+// filled, BROWSER a browser if none is on the path. Prints `skipped:` and the reason if any
+// of these is missing. With --pictures it writes the documentation's pictures to a folder.
+// Exits with 1 if the editor does not do what it should.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")"
 toolchain=${TOOLCHAIN:-nightly}
-# No path of the machine gets into the file.
+# No path of the build machine gets into the file.
 CARGO_ENCODED_RUSTFLAGS=$(printf '%s\037' -Ctarget-cpu=xscale -Clink-arg=-T../lib/core.ld -Clink-arg=--build-id=none \
     -Clink-arg=-zmax-page-size=32 "--remap-path-prefix=$(rustc "+$toolchain" --print sysroot)/lib/rustlib/src/rust/library=library")"--remap-path-prefix=$PWD=rust"
 export CARGO_ENCODED_RUSTFLAGS

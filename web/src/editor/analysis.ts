@@ -10,7 +10,7 @@ import type { Lab } from "../lab";
 import { markdown } from "../markdown";
 import { offset, place, span } from "./places";
 
-/** Milliseconds of rest after a key before the source is analysed. */
+/** Milliseconds without a key press before the source is analysed. */
 const REST = 180;
 
 export interface Host {

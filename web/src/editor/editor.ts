@@ -23,10 +23,10 @@ export class Editor {
   private path: string | null = null;
   private marks: RunMarks = { breakpoints: [], here: null, outer: null };
   private writing = false;
-  /** The stop that was shown last, and whether the file was opened since without a line to show. */
+  /** The stop that was shown last, and whether the file has since been opened without a line to show. */
   private stop = "";
   private arrived = false;
-  /** Called where the cursor comes to. */
+  /** Called with the cursor's new position. */
   oncursor: (line: number, column: number) => void = () => {};
 
   constructor(
@@ -51,7 +51,7 @@ export class Editor {
       showMarks(this.view, this.marks);
       checkAgain(this.view);
       this.tellCursor();
-      // The view stays where it was in the file before.
+      // The view returns to its earlier place in the file.
       const { main } = this.view.state.selection;
       this.view.dispatch({ effects: EditorView.scrollIntoView(main.head, { y: "center" }) });
       this.arrived = true;
@@ -81,7 +81,7 @@ export class Editor {
     this.view.focus();
   }
 
-  /** Shows what a run shows; the place of another stop than before is brought into view. */
+  /** Shows the marks of a run; the place of a new stop is scrolled into view. */
   show(marks: RunMarks, stop: string): void {
     this.marks = marks;
     if (this.path) showMarks(this.view, marks);
@@ -102,7 +102,7 @@ export class Editor {
     if (changes) this.view.dispatch({ changes });
   }
 
-  /** Edits of the analysis, in any file. */
+  /** Applies edits of the analysis, in any file. */
   apply(edits: Edit[]): void {
     for (const path of new Set(edits.map((it) => it.path))) {
       const own = edits.filter((it) => it.path === path);

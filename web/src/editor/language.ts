@@ -1,4 +1,4 @@
-/** Colours at once, before the analysis has answered: microcode and project files. */
+/** Syntax colours that need no answer from the analysis: microcode and project files. */
 
 import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StreamParser } from "@codemirror/language";
 import { tagHighlighter, tags } from "@lezer/highlight";

@@ -19,7 +19,7 @@ export function place(doc: Text, at: number): { line: number; column: number } {
   return { line: line.number, column: at - line.from };
 }
 
-/** What makes another text of a document: all between what both begin and end with. */
+/** The change that turns a document into another text: all between their common beginning and end. */
 export function changeTo(doc: Text, text: string): { from: number; to: number; insert: string } | null {
   const before = doc.toString();
   if (before === text) return null;

@@ -1,4 +1,4 @@
-/** Asks for another name, in a panel under the source. */
+/** Asks for a new name, in a panel below the source. */
 
 import { StateEffect, StateField } from "@codemirror/state";
 import { type EditorView, type Panel, showPanel } from "@codemirror/view";

@@ -1,4 +1,4 @@
-/** What a run shows in the editor: breakpoints in the gutter and where a context stands. */
+/** The marks of a run in the editor: breakpoints in the gutter, and the place of a context. */
 
 import { RangeSet, StateEffect, StateField, type Extension } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, GutterMarker, lineNumberMarkers, ViewPlugin } from "@codemirror/view";
@@ -41,7 +41,7 @@ const marksField = StateField.define<{ points: RangeSet<GutterMarker>; lines: De
   provide: (field) => EditorView.decorations.from(field, (value) => value.lines),
 });
 
-/** All that is left of the text sets and takes away breakpoints. */
+/** A click anywhere left of the text sets or removes a breakpoint. */
 function gutters(toggle: (line: number) => void): Extension {
   return ViewPlugin.define((view) => {
     const gutters = (event: Event) => (event.target as Element).closest<HTMLElement>(".cm-gutters");

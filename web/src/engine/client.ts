@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The request was given up: cancelled, or its worker had to be ended. */
+/** The request was abandoned: cancelled, or its worker had to be terminated. */
 export class GivenUp extends Error {}
 
 interface Pending {
@@ -34,7 +34,7 @@ export class Client {
 
   constructor(
     private readonly make: () => Worker,
-    /** Silence in milliseconds after which work in hand counts as stuck. */
+    /** Milliseconds without a message after which pending work counts as stuck. */
     private readonly patience: number,
     /** Puts the files into a new worker. */
     private readonly furnish: (client: Client) => void,
@@ -62,7 +62,7 @@ export class Client {
     }
   }
 
-  /** Ends the worker and everything asked of it, and begins another one. */
+  /** Terminates the worker and its pending requests, and starts a new one. */
   lose(reason: string): void {
     this.worker.terminate();
     const pending = [...this.pending.values()];
@@ -122,7 +122,7 @@ export class Client {
     return this.send((id) => ({ kind: "measure", id, observe }), { progress }) as Promise<MeasureAnswer>;
   }
 
-  /** Work in stretches ends after its present one. */
+  /** Ends work that is done in stretches, after the present stretch. */
   cancel(): void {
     this.tell({ kind: "cancel" });
   }

@@ -18,7 +18,7 @@ export class Refused extends Error {
   constructor(
     readonly failure: Failure,
     readonly messages: Message[],
-    /** Whether the module cannot be asked any more. */
+    /** Whether the module can no longer be used. */
     readonly spent: boolean,
   ) {
     super(failure.message);
@@ -62,7 +62,7 @@ export class Simulator {
     );
   }
 
-  /** What a function of the module gives, or what a trap in it left behind. */
+  /** Calls a function of the module; a trap in it becomes an error, and ends the module. */
   private call(work: () => number): number {
     if (this.ended) throw this.ended;
     try {
@@ -84,14 +84,14 @@ export class Simulator {
     return new Uint8Array(memory.buffer, answer(), answer_len()).slice();
   }
 
-  /** What a module that trapped left behind. */
+  /** The message that a trapped module left behind. */
   private lastWords(trap: unknown): Failure {
     const notes: string[] = [];
     try {
       const value = JSON.parse(decoder.decode(this.answer()));
       if (value.panic) return { message: `npsim met an error of its own: ${value.error.message}`, notes, help: null };
     } catch {
-      // Nothing was left: the trap itself is all there is.
+      // No message was left: only the trap itself is known.
     }
     const missed = this.exports.missed();
     if (missed > 0) {

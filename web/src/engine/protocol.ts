@@ -1,4 +1,4 @@
-/** What the page and the simulator say to each other; crates/web/README.md is the reference. */
+/** The messages between the page and the simulator; crates/web/README.md is the reference. */
 
 export interface Thread {
   me: number;
@@ -65,7 +65,7 @@ export interface Place {
   frames: Frame[];
 }
 
-/** Where within a cycle a run is looked at. */
+/** The point within a cycle at which a run is viewed. */
 export interface Standpoint {
   rank: number;
   pc: number | null;
@@ -97,7 +97,7 @@ export interface Opened {
   ports: number[];
   until: number | null;
   arrivals_end: number | null;
-  /** The load that comes, or what the project says of one. */
+  /** The load in use, or the keys that the project gives for one. */
   load: Load;
   programs: { me: number; stage: string; source: string; words: number; room: number; contexts: number[] }[];
   sources: string[];
@@ -257,7 +257,7 @@ export interface MeasureAnswer {
   ending?: string;
   fault?: Failure | null;
   notes?: string[];
-  /** What came, where it was too little to show a limit. */
+  /** The traffic, if it was too little to show a limit. */
   slow?: { frames: number; seconds: number; line_percent: number };
 }
 
@@ -274,10 +274,10 @@ export type ToWorker =
   | { kind: "measure"; id: number; observe: boolean }
   | { kind: "cancel" };
 
-/** Goes on until a breakpoint, the end or a cancel. */
+/** Continues until a breakpoint, the end or a cancel. */
 export interface Play {
   back: boolean;
-  /** Cycles a second; 0: as fast as can be. */
+  /** Cycles per second; 0: as fast as possible. */
   speed: number;
   /** Cycles that the lanes show. */
   window: number;

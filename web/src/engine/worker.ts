@@ -1,6 +1,6 @@
 /**
  * The worker: owns the module, answers requests one by one, and divides long work into
- * stretches of some 20 ms, between which messages of the page are heard.
+ * stretches of some 20 ms, between which messages of the page are handled.
  */
 
 import { Refused, Simulator } from "./module";
@@ -59,7 +59,7 @@ async function handle(message: ToWorker): Promise<void> {
   }
 }
 
-/** Lets messages in. A timer would be held back to 4 ms after a few rounds. */
+/** Lets messages in. Browsers would delay a timer to 4 ms after a few rounds. */
 const channel = new MessageChannel();
 let resume: (() => void) | null = null;
 channel.port1.onmessage = () => resume?.();
@@ -71,7 +71,7 @@ function breathe(): Promise<void> {
 }
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Cycles of the next stretch, from what the last one took. */
+/** Cycles of the next stretch, from the time that the last one took. */
 function fitted(cycles: number, took: number): number {
   const factor = Math.min(4, Math.max(0.25, STRETCH_MS / Math.max(took, 0.5)));
   return Math.round(Math.min(5_000_000, Math.max(2_000, cycles * factor)));
@@ -110,7 +110,7 @@ async function play(simulator: Simulator, id: number, play: Play): Promise<void>
   post({ kind: "answer", id, value: null });
 }
 
-/** Slow motion: so few cycles that the run ends exactly there, or at a breakpoint before. */
+/** Slow motion: few enough cycles that the run can stop exactly after them, or at a breakpoint before. */
 function creep(simulator: Simulator, play: Play, ms: number): Moved {
   const cycles = Math.max(1, Math.round((play.speed * Math.min(100, Math.max(16, ms))) / 1000));
   return simulator.ask<Moved>({ op: "run", cycles, back: play.back });

@@ -13,7 +13,7 @@ export interface Opening {
   path?: string;
 }
 
-/** What a goal is judged by, after each happening. */
+/** The state by which a goal is judged, after each event. */
 export interface Scene {
   lab: Lab;
   state: Readonly<State>;
@@ -28,7 +28,7 @@ export interface Step {
   open?: Opening;
   /** Markdown that is folded away at first. */
   hint?: string;
-  /** Questions that the step offers to ask, with the console's command for each. */
+  /** Questions that the step offers, with the console command for each. */
   asks?: { title: string; line: string }[];
   done: (scene: Scene) => boolean;
 }

@@ -1,4 +1,4 @@
-/** The debugger's console, with completion and the lines asked before. */
+/** The debugger's console, with completion and a history of lines. */
 
 import { fill, h } from "../dom";
 import type { Lab } from "../lab";

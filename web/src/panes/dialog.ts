@@ -1,4 +1,4 @@
-/** A dialog with a title and a way out. */
+/** A dialog with a title and a button to close it. */
 
 import { h, iconButton } from "../dom";
 

@@ -32,7 +32,7 @@ export function frameTable(lab: Lab, title: string, request: Request): HTMLEleme
     more);
 }
 
-/** A packet's row, and its headers, which the row opens. */
+/** A packet's row, and its headers, which a click on the row shows. */
 function row(it: FrameRow): HTMLElement[] {
   const detail = h("tr", { hidden: true }, h("td", { colspan: 5 },
     h("dl", { class: "layers" }, ...it.layers.flatMap((layer) => [

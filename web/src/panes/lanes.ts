@@ -1,6 +1,6 @@
 /**
- * The contexts as lanes over the last cycles: a score with one stave for each microengine.
- * Arrivals, departures and losses stand over them. The right edge is the present.
+ * The contexts as lanes over the last cycles, grouped by microengine.
+ * Arrivals, departures and losses are drawn above them. The right edge is the present.
  */
 
 import { h, icon } from "../dom";
@@ -8,20 +8,20 @@ import type { Lane, Thread, View } from "../engine/protocol";
 import type { Lab } from "../lab";
 import { count, timeText } from "../state";
 
-/** Left of the lanes stand the names of stages. */
+/** Width of the margin left of the lanes, which holds the names of stages. */
 const LEAST_MARGIN = 84;
 const MOST_MARGIN = 160;
-/** Of the margin, what is no name: its distance from the edge, and the context's number. */
+/** The part of the margin beside the name: its distance from the edge, and the context's number. */
 const BESIDE_NAME = 34;
 const NAME_FONT = "600 11.5px 'Plex Sans', sans-serif";
 const TOP = 30;
 const GROUP_GAP = 9;
 const MOST_LANE = 26;
 const LEAST_LANE = 10;
-/** Cycles that the lanes show at least, at the beginning of a run. */
+/** Least number of cycles that the lanes show, at the beginning of a run. */
 const LEAST_SPAN = 100;
 
-/** What takes the whole height of a lane, and the other states in which something is drawn. */
+/** States that take the whole height of a lane, and all states that are drawn. */
 const BUSY = ["executing", "aborted", "stalled"];
 const DRAWN = [...BUSY, "ready", "waiting"];
 
@@ -46,7 +46,7 @@ export class Lanes {
 
   constructor(
     private readonly lab: Lab,
-    /** A context was chosen. */
+    /** Called when a context is chosen. */
     private readonly onchoose: () => void,
   ) {
     const zoom = h("span", { style: "margin-left:auto; display:inline-flex; gap:4px; align-items:center" },
@@ -76,7 +76,7 @@ export class Lanes {
     this.listen();
   }
 
-  /** The theme has changed. */
+  /** Called when the theme has changed. */
   recolour(): void {
     this.colours = {};
     this.soon();
@@ -116,7 +116,7 @@ export class Lanes {
     return Math.max(height, top + 4);
   }
 
-  /** As wide as the longest name asks for, but no more than a third of a narrow screen. */
+  /** Makes the margin as wide as the longest name needs, but no wider than a third of a narrow screen. */
   private makeMargin(to: CanvasRenderingContext2D, width: number): void {
     to.font = NAME_FONT;
     const longest = Math.max(0, ...this.groups.map((it) => to.measureText(it.stage).width));
@@ -169,7 +169,7 @@ export class Lanes {
     to.fillRect(right, TOP - 8, 1.5, height - TOP + 4);
   }
 
-  /** Microengines that are below what is in view. */
+  /** Says which microengines are below the visible part. */
   private tellMore(bottom: number): void {
     const below = this.groups.filter((it) => it.top + LEAST_LANE > bottom).map((it) => it.me);
     this.more.hidden = below.length === 0;
@@ -258,7 +258,7 @@ export class Lanes {
     for (const [from, until, what] of columns(lane, (cycle) => (x(cycle) - left) * ratio, Math.round((right - left) * ratio))) {
       const thick = what === "waiting" ? 1.5 : what === "ready" ? Math.max(2, inner * 0.45) : inner;
       to.fillStyle = this.colour(what);
-      // On whole pixels: a half one would have a colour of its own.
+      // On whole pixels: a partly covered pixel would have a blended colour.
       const [upper, lower] = [Math.round((middle - thick / 2) * ratio), Math.round((middle + thick / 2) * ratio)];
       to.fillRect(left + from / ratio, upper / ratio, (until - from) / ratio, Math.max(1, lower - upper) / ratio);
     }
@@ -348,7 +348,7 @@ function columns({ stretches }: Lane, x: (cycle: number) => number, width: numbe
     const part = (state: number) => share[at * DRAWN.length + state]!;
     let busy = 0;
     for (let state = 0; state < BUSY.length; state += 1) busy += part(state);
-    // A short run among much sleep has to be seen.
+    // A short execution within a long sleep has to be visible.
     const among = busy > 0.25 ? BUSY.length : DRAWN.length;
     let state = 0;
     for (let it = 1; it < among; it += 1) if (part(it) > part(state)) state = it;
@@ -365,7 +365,7 @@ function niceStep(least: number): number {
   return [1, 2, 5, 10].map((it) => it * power).find((it) => it >= least) ?? power * 10;
 }
 
-/** A name that is too wide, in two where its words meet. */
+/** Splits a name that is too wide in two, between its words. */
 function inTwo(to: CanvasRenderingContext2D, text: string, width: number): string[] {
   if (to.measureText(text).width <= width) return [text];
   const ends = [...text.matchAll(/[_\- .]/g)].map((it) => it.index + 1).filter((it) => it < text.length);

@@ -1,4 +1,4 @@
-/** The list of lessons, and the one that is taken, with goals that check themselves. */
+/** The list of lessons, and the current lesson, whose goals check themselves. */
 
 import { fill, h, icon } from "../dom";
 import type { ExerciseAnswer } from "../engine/protocol";
@@ -12,7 +12,7 @@ import { withTimes } from "../state";
 import { dialog } from "./dialog";
 import { linked } from "./linked";
 
-/** What the command lines of a chapter are on the page. */
+/** What the command lines of a chapter correspond to on the page. */
 const COMMANDS = "Lines that begin with `$` are typed where npsim is installed, and what they print follows. On this page, choose the system under **Systems** or **Lessons**: "
   + "for `npsim run` press **What limits it?**, whose answer and summary are in **Results**; for `npsim check-exercise` press **Check the goals** in the lesson; "
   + "what `npsim debug` takes, the **Console** takes. Other commands are not on the page.";
@@ -38,7 +38,7 @@ export class Lessons {
     this.draw();
   }
 
-  /** A lesson by its name, as a link may have it. */
+  /** Begins a lesson by its name, as given in a link. */
   take(id: string): void {
     const lesson = ALL.find((it) => it.id === id);
     if (lesson) void this.begin(lesson);
@@ -106,7 +106,7 @@ export class Lessons {
   private reader(name: string, title: string): HTMLElement {
     return h("button", {
       type: "button", class: "link", onclick: () => {
-        // The book is made by this page's own build.
+        // The HTML can be trusted: this page's own build makes it from the book.
         const body = h("div", { class: "lesson", tabindex: "0", style: "overflow:auto; max-height:74vh; padding:0" });
         body.innerHTML = this.chapter(name) ?? "";
         body.prepend(h("p", { class: "commands" }, ...inline(COMMANDS)));
@@ -135,7 +135,7 @@ export class Lessons {
       h("p", {}, h("button", { type: "button", class: "link", onclick: () => { this.progress.forget(lesson.id); void this.begin(lesson); } }, "Begin this lesson again"))));
   }
 
-  /** Takes the first lesson. */
+  /** Begins the first lesson. */
   first(): void {
     void this.begin(ALL[0]!);
   }

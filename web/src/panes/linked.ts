@@ -1,4 +1,4 @@
-/** Sentences of the debugger, whose places and cycles lead there. */
+/** Sentences of the debugger, with links to the places and cycles in them. */
 
 import { h } from "../dom";
 import type { Lab } from "../lab";

@@ -161,7 +161,7 @@ export class Look {
   private showPackets(view: View): void {
     const { totals } = view;
     const chosen = this.lab.store.value.packet;
-    // Before it came a packet has no journey.
+    // A packet has no journey before it arrives.
     if (chosen !== null && chosen >= totals.came) this.lab.store.set({ packet: null });
     this.number.placeholder = totals.came > 0 ? `0 to ${count(totals.came - 1)}` : "";
     this.asking.hidden = totals.came === 0;

@@ -1,4 +1,4 @@
-/** Messages of the source in the editor and of the last opening, with what mends them. */
+/** Messages of the source in the editor and of the last opening, with their fixes. */
 
 import { fill, h } from "../dom";
 import type { Edit, Message } from "../engine/protocol";
@@ -35,7 +35,7 @@ export class Problems {
     });
   }
 
-  /** A failure that no message has a place for. */
+  /** Whether there is a failure for which no message gives a place. */
   private bareFailure(): boolean {
     const { failure, openMessages } = this.lab.store.value;
     return failure !== null && openMessages.length === 0;

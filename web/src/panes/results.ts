@@ -1,4 +1,4 @@
-/** The whole run measured: summary, bottleneck, report, and what left as a table and a capture. */
+/** The whole run measured: summary, bottleneck, report, and the departed packets as a table and a capture. */
 
 import { fill, h, icon } from "../dom";
 import type { Lab } from "../lab";

@@ -6,7 +6,7 @@ import { isCapture, isText } from "../project/files";
 import { fileToShared, LONG_LINK, type Shared, toLink } from "../project/share";
 import { dialog } from "./dialog";
 
-/** What a link has to hold so that another browser stands at the same place. */
+/** What a link has to hold so that another browser shows the same state. */
 export function sharedOf(lab: Lab): Shared {
   const { traffic, until, view, breakpoints, path } = lab.store.value;
   const target = lab.target!;
@@ -21,7 +21,7 @@ export function sharedOf(lab: Lab): Shared {
   };
 }
 
-/** Files of others' projects stay at home. */
+/** Whether a link includes a file: not captures, nor files of the user's other projects. */
 function near(lab: Lab, path: string): boolean {
   if (!path.startsWith("/own/")) return !isCapture(path);
   const target = lab.target!;

@@ -1,4 +1,4 @@
-/** The sources: shipped systems, the files of what is open, and one's own projects. */
+/** The sources: shipped systems, the files of the open project, and the user's own projects. */
 
 import { fill, h, icon } from "../dom";
 import type { Lab } from "../lab";
@@ -35,7 +35,7 @@ again#:
     ctx_arb[voluntary]
     br[again#]
 `;
-/** Names of folders and programs alike. */
+/** The form of names of folders and of programs. */
 const NAME = "[A-Za-z0-9][A-Za-z0-9_\\-]{0,40}";
 
 export class Sources {
@@ -127,7 +127,7 @@ export class Sources {
           ...group.entries.map((it) => row(it.target, it.name, true))))));
   }
 
-  /** The files of what is open: its folder, and the sources that it takes from elsewhere. */
+  /** The files of the open project: its folder, and the sources that it takes from elsewhere. */
   private projectFiles(): string[] {
     const { target } = this.lab;
     if (!target) return [];

@@ -1,11 +1,11 @@
-/** The line between the editor and the panes under it: moved by the user, or as those have little or much to show. */
+/** The line between the editor and the panes below it: moved by the user, or to fit the content of the panes. */
 
 import { byId } from "../dom";
 import type { Tabs } from "./tabs";
 
-/** Pixels that a pane has at least, so that its tabs stay where they are while there is little in any of them. */
+/** Least height of a pane in pixels, so that its tabs stay in place while all of them show little. */
 const LEAST = 230;
-/** What the panes have of the height at most, until the user moves the line. */
+/** The panes' greatest share of the height, until the user moves the line. */
 const SHARE = "45%";
 
 export function splitter(floor: Tabs): void {
@@ -13,7 +13,7 @@ export function splitter(floor: Tabs): void {
   const [code, chip, whole] = [byId("code"), byId("chip"), split.parentElement!];
   const row = (height: string) => whole.style.setProperty("--chip-row", height);
   const say = () => split.setAttribute("aria-valuenow", String(Math.round(100 - (100 * chip.offsetHeight) / (whole.offsetHeight || 1))));
-  /** The user has moved the line: it stays there. */
+  /** Whether the user has moved the line, which then stays there. */
   let moved = false;
 
   const fit = () => {
@@ -26,7 +26,7 @@ export function splitter(floor: Tabs): void {
     say();
   };
   floor.onshow = fit;
-  // Messages come and go while one types, and the lines that one types stay where they are.
+  // Messages come and go while the user types; the lines being typed must not move.
   new MutationObserver(() => {
     if (floor.shown !== "chip" && !code.contains(document.activeElement)) fit();
   }).observe(chip, { childList: true, subtree: true });

@@ -1,4 +1,4 @@
-/** Tabs as ARIA has them: arrows move between, one panel is shown. */
+/** Tabs as ARIA defines them: arrow keys move between them, and one panel is shown. */
 
 import { h } from "../dom";
 

@@ -25,7 +25,7 @@ export class Time {
   private speed = h("select", { "aria-label": "Speed", class: "speed" }, ...SPEEDS.map(([value, text]) => h("option", { value }, text)));
   private working = h("div", { class: "progress", role: "status" });
   private buttons: HTMLButtonElement[];
-  /** Where the hand is while it drags. */
+  /** The position of the pointer during a drag. */
   private hand: number | null = null;
   private length = 1_000;
 
@@ -67,7 +67,7 @@ export class Time {
     const goes = running === "play" || running === "back";
     const long = running === "measure" || running === "seek";
     fill(this.playing, icon(goes ? "pause" : "play"), goes ? "Pause" : stale ? "Run anew" : "Run");
-    // Sources that did not assemble are tried again.
+    // Also enabled if the sources did not assemble: playing tries them again.
     this.playing.disabled = !this.lab.target || (running !== "no" && !goes);
     for (const button of this.buttons) button.disabled = !opened || goes;
     const share = progress && progress.of > 0 ? progress.done / progress.of : null;

@@ -1,4 +1,4 @@
-/** What comes in: the project's own load, one made by sliders, or a capture. */
+/** The incoming traffic: the project's own load, one set by sliders, or a capture. */
 
 import { h } from "../dom";
 import type { Traffic } from "../engine/protocol";
@@ -7,7 +7,7 @@ import { isCapture, nameOf } from "../project/files";
 import { choose, take } from "../project/intake";
 import { dialog } from "./dialog";
 
-/** A share of the line as per cent; another rate as it is written. */
+/** A fraction of the line rate in per cent; any other rate as it is written. */
 const rateText = (rate: unknown) => (Number.isFinite(Number(rate)) ? `${+(Number(rate) * 100).toFixed(1)}%` : String(rate));
 const sizeText = (size: unknown) => (size === "imix" ? "mixed" : `${size} bytes`);
 
@@ -27,7 +27,7 @@ const SHORT = ["20us", "50us", "100us", "200us", "500us", "1ms", "2ms", "5ms", "
 export function trafficDialog(lab: Lab): void {
   const { traffic, until, opened } = lab.store.value;
   let kind: Traffic["kind"] = traffic.kind;
-  // Keys that are set over the project's own, and what comes with them.
+  // Keys that replace the project's own, and the resulting load.
   const load: Record<string, string | number> = traffic.kind === "load" ? { ...traffic.load } : {};
   const now: Record<string, unknown> = { rate: "0.5", size: "64", arrivals: "constant", flows: 120, ...opened?.load, ...load };
   let capture = traffic.kind === "capture" ? traffic.path : "/traces/mixed.pcap";
@@ -39,7 +39,7 @@ export function trafficDialog(lab: Lab): void {
     const radio = h("input", { type: "radio", name: "traffic", id: `traffic-${value}`, value, checked: kind === value, onchange: () => { kind = value; } });
     return h("div", { class: "choice" }, radio, h("label", { for: `traffic-${value}` }, h("strong", {}, title), h("span", { class: "soft" }, ` ${about}`)), more ? h("div", { oninput: () => { radio.checked = true; kind = value; } }, more) : null);
   };
-  /** A value that lies between the slider's own is shown as it is, and stays until the slider is moved. */
+  /** A value between the slider's steps is shown as it is, and stays until the slider is moved. */
   const slider = (label: string, least: number, most: number, at: number, shown: string, text: (n: number) => string, set: (n: number) => void) => {
     const id = `slide-${label.replaceAll(" ", "-")}`;
     const output = h("output", { for: id }, shown);
@@ -102,7 +102,7 @@ export function trafficDialog(lab: Lab): void {
       type: "button", class: "primary",
       onclick: () => {
         close();
-        // Generated frames come for that time, and the run ends when all have gone through.
+        // Frames are generated for that time, and the run ends when all have gone through.
         if (kind === "load") {
           if (opened?.load["rate"] === undefined) load["rate"] ??= "0.5";
           if (traffic.kind !== "load" || end !== endBefore) load["time"] = end || "2ms";

@@ -1,4 +1,4 @@
-/** What this is, for the first visit: two lines and the first lesson. Closed once, it stays away. */
+/** The introduction on a first visit: two lines and the first lesson. Once closed, it does not come back. */
 
 import { h, iconButton } from "../dom";
 import { recall, remember } from "../remembered";

@@ -1,4 +1,4 @@
-/** One line over the lanes that says how the run does, and where the limit is once it was measured. */
+/** One line above the lanes: the state of the run, and its limit once measured. */
 
 import { fill, h } from "../dom";
 import type { Traffic, View } from "../engine/protocol";
@@ -51,7 +51,7 @@ export function fates({ came, left, lost, inside, slow_path: exceptions }: View[
   return parts;
 }
 
-/** A capture that is not played as fast as the lines go. */
+/** Whether a capture is replayed more slowly than the line rate. */
 const slower = (traffic: Traffic) => traffic.kind === "capture" && traffic.pace !== "line";
 
 async function backToBack(lab: Lab): Promise<void> {
@@ -59,6 +59,6 @@ async function backToBack(lab: Lab): Promise<void> {
   if (traffic.kind === "capture" && (await lab.reopen({ traffic: { ...traffic, pace: "line" } }))) await lab.measure();
 }
 
-/** A clause of the simulator as a sentence of its own. */
+/** A clause from the simulator as a separate sentence. */
 const sentence = (clause: string): (Node | string)[] =>
   clause === "" ? [] : ticked(`${clause[0]!.toUpperCase()}${clause.slice(1)}${/[.?!]$/.test(clause) ? "" : "."}`);

@@ -1,6 +1,6 @@
 /**
- * What a page's address asks for without a link of its own: `?open=microcode/forward&trace=traces/mixed.pcap&at=9000`,
- * as a book or slides write it by hand. README.md has the keys.
+ * What the page's address asks for without a shared link: `?open=microcode/forward&trace=traces/mixed.pcap&at=9000`,
+ * written by hand in a book or slides. README.md has the keys.
  */
 
 import type { Traffic } from "../engine/protocol";

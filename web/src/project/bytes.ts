@@ -58,7 +58,7 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Offers bytes as a file to keep. */
+/** Offers bytes as a download. */
 export function download(name: string, bytes: Uint8Array, type = "application/octet-stream"): void {
   const url = URL.createObjectURL(new Blob([bytes as BlobPart], { type }));
   const link = document.createElement("a");

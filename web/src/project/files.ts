@@ -1,6 +1,6 @@
 /**
- * All files of the page: those shipped with it, and over them what was changed or made here,
- * which the browser keeps.
+ * All files of the page: those shipped with it, and those changed or made here, which take
+ * precedence and are kept by the browser.
  */
 
 import { forgetFile, keepFile, keptFiles } from "./storage";
@@ -10,7 +10,7 @@ export const MOST_FILES = 2_000;
 export const MOST_PROJECT = 10_000_000;
 export const MOST_CAPTURE = 64_000_000;
 
-/** Hears of the bytes that a file has now and had before; nothing where there is no file. */
+/** Called with the new and the previous bytes of a file; null if there is no file. */
 type Listener = (path: string, bytes: Uint8Array | null, before: Uint8Array | null) => void;
 
 export class Files {
@@ -18,7 +18,7 @@ export class Files {
   private listeners: Listener[] = [];
   /** Files that were changed or made in an earlier visit. */
   private kept = new Set<string>();
-  /** Whether the browser keeps files; not in private windows of some, or from a file of a disk. */
+  /** Whether the browser keeps files; some do not in private windows, or for a page opened from a disk. */
   keeps = true;
 
   constructor(private readonly shipped: Map<string, Uint8Array>) {}
@@ -65,7 +65,7 @@ export class Files {
     this.set(path, new TextEncoder().encode(text), keep);
   }
 
-  /** A shipped file becomes what it was; one of one's own goes. */
+  /** Restores a shipped file, or removes a file of the user's own. */
   revert(path: string): void {
     const before = this.get(path);
     if (!this.over.delete(path)) return;
@@ -86,7 +86,7 @@ export class Files {
     return this.over.has(path);
   }
 
-  /** Whether a shipped file is another one since an earlier visit. */
+  /** Whether a shipped file was changed in an earlier visit. */
   isKeptChange(path: string): boolean {
     return this.kept.has(path) && this.shipped.has(path);
   }

@@ -1,4 +1,4 @@
-/** Files that come in: captures, projects as a folder or a zip, single sources. */
+/** Files from the user: captures, projects as a folder or a zip, single sources. */
 
 import { gunzip, sizeText, TooLarge } from "./bytes";
 import { type Files, isCapture, isText, MOST_CAPTURE, MOST_FILES, MOST_PROJECT, nameOf } from "./files";
@@ -72,7 +72,7 @@ function addProject(files: Files, name: string, project: Map<string, Uint8Array>
   if (taken.files === 0) throw new Unwelcome(`${name} has no microcode (.uc) and no project file (.toml).`);
 }
 
-/** A project for a source that came alone: one microengine, the shipped macros, three ports. */
+/** A project for a single source: one microengine, the shipped macros, three ports. */
 const projectOf = (name: string, source: string) => `name = "${name.replaceAll(/[^\w-]/g, "-")}"
 include = ["../../microcode/lib"]
 
@@ -128,7 +128,7 @@ export async function dropped(transfer: DataTransfer): Promise<Incoming[]> {
   return found;
 }
 
-/** Asks for files; `folder`: for a whole one. */
+/** Asks the user for files, or with `folder` for a whole folder. */
 export function choose(folder: boolean, accept = ""): Promise<Incoming[]> {
   return new Promise((resolve) => {
     const input = document.createElement("input");

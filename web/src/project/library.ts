@@ -19,7 +19,7 @@ const FIRST: LibraryEntry[] = [
   { target: "/microcode/router/npsim.toml", name: "IPv4 router" },
 ];
 
-/** Folders by what they are about. */
+/** Titles of the folders. */
 const TITLES: Record<string, string> = {
   tutorial: "Tutorials",
   forward: "IPv4 forwarder",
@@ -48,12 +48,12 @@ function nameIn(folder: string, target: string): string {
   return rest === "npsim" ? TITLES[folder]! : words(rest.replace(/\/npsim$/, ""));
 }
 
-/** Parts of names that stand for something. */
+/** How some parts of names are written. */
 const PARTS: Record<string, string> = { c: "in C", aisr: "AISR", its: "ITS", ixp2800: "IXP2800" };
 
 const words = (name: string) => name.split("-").map((it) => PARTS[it] ?? it).join(" ");
 
-/** Projects of one's own: folders under /own. */
+/** The user's own projects: folders under /own. */
 export function ownProjects(paths: string[]): LibraryEntry[] {
   const own = paths.filter((it) => it.startsWith("/own/"));
   const targets = own.filter((it) => it.endsWith(".toml") && !it.endsWith(".part.toml"));
@@ -61,7 +61,7 @@ export function ownProjects(paths: string[]): LibraryEntry[] {
   return [...targets, ...bare].map((target) => ({ target, name: target.slice("/own/".length).replace(/\/npsim\.toml$/, "") }));
 }
 
-/** What a project is called over the page. */
+/** A project's title at the top of the page. */
 export function titleOf(target: string): string {
   const known = FIRST.find((it) => it.target === target)?.name ?? exerciseTitles.get(target);
   if (known !== undefined) return known;

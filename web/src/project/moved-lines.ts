@@ -1,6 +1,6 @@
-/** Where lines of a text are after it was changed, so that what stands at a line goes with it. */
+/** Where the lines of a text are after a change, so that marks at a line move with it. */
 
-/** How much two texts, or two lists of lines, have in common at their beginning and behind that at their end. */
+/** Lengths of the common beginning of two texts or lists of lines and, after that, of their common end. */
 export function alike<T>(before: ArrayLike<T>, after: ArrayLike<T>): { head: number; tail: number } {
   const least = Math.min(before.length, after.length);
   let head = 0;
@@ -12,7 +12,7 @@ export function alike<T>(before: ArrayLike<T>, after: ArrayLike<T>): { head: num
 
 export type Step = (line: number) => number | null;
 
-/** From a text to the next one: lines from 1; nothing for a line that is gone. */
+/** Maps lines, from 1, of a text to lines of the next text; null for a line that is gone. */
 export function step(before: string, after: string): Step {
   const [was, now] = [before.split("\n"), after.split("\n")];
   const { head, tail } = alike(was, now);

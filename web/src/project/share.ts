@@ -14,7 +14,7 @@ export interface Shared {
   set?: Record<string, string>;
   cycle: number;
   selected: Thread | null;
-  /** Where in the cycle. */
+  /** The point within the cycle. */
   stand?: Standpoint | null;
   /** The file in the editor. */
   open: string | null;
@@ -33,7 +33,7 @@ export async function toLink(shared: Shared, base: string): Promise<string> {
 
 export class BadLink extends Error {}
 
-/** What a fragment holds; nothing without one. */
+/** The content of a fragment; null without one. */
 export async function fromFragment(fragment: string): Promise<Shared | null> {
   const text = fragment.replace(/^#/, "");
   if (text === "") return null;
@@ -98,7 +98,7 @@ export function fileToShared(bytes: Uint8Array): string {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!text.includes("\0") && !text.startsWith(BINARY)) return text;
   } catch {
-    // No UTF-8: goes as base64.
+    // Not UTF-8: encoded as base64.
   }
   return BINARY + toBase64Url(bytes);
 }

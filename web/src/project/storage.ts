@@ -1,4 +1,4 @@
-/** What stays in the browser: changed and own files by path. Nothing leaves it. */
+/** Storage in the browser: changed and own files by path. Nothing is sent anywhere. */
 
 const STORE = "files";
 

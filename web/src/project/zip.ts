@@ -6,7 +6,7 @@ const END = 0x06054b50;
 const ENTRY = 0x02014b50;
 const LOCAL = 0x04034b50;
 
-/** What a project may have; a zip of a few kilobytes can claim to hold terabytes. */
+/** Limits of a project; a zip of a few kilobytes can claim to hold terabytes. */
 export interface Bounds {
   files: number;
   bytes: number;
@@ -53,7 +53,7 @@ async function member(name: string, method: number, bytes: Uint8Array, room: num
   return inflateRaw(bytes, room);
 }
 
-/** A path without a way out of its folder. */
+/** A path that cannot lead out of its folder. */
 export function tidy(path: string): string {
   const parts: string[] = [];
   for (const part of path.replaceAll("\\", "/").split("/")) {

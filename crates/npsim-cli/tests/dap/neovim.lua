@@ -1,5 +1,5 @@
 -- A debug session in Neovim: a client of `npsim dap` in its own Lua, over its own processes,
--- that shows where the run stands in a window, as plug-ins for debuggers do. Prints one line
+-- that shows the place of the run in a window, as debugger plug-ins do. Prints one line
 -- of JSON: what the window and the adapter said at each stop.
 local uv = vim.uv or vim.loop
 local patience = 60000
@@ -59,7 +59,7 @@ local function event(kind)
   return found.body or {}
 end
 
--- Puts the cursor where the run stands; tells what is there.
+-- Puts the cursor at the place of the run; returns what is there.
 local stops = {}
 local function stopped()
   local stop = event('stopped')

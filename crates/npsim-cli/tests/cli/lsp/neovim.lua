@@ -1,5 +1,5 @@
 -- What Neovim gets from the language server, as one line of JSON: the diagnostics of a source,
--- the hover of an instruction and where a macro of it is defined.
+-- the hover of an instruction and where a macro in it is defined.
 local published
 local function told(_, result)
   if result.uri == vim.uri_from_fname(vim.env.NPSIM_SOURCE) then

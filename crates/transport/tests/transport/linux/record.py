@@ -22,7 +22,7 @@ SPACING = 0.001  # at the line towards the receiver
 MTU = 296  # so that segments carry 256 bytes
 SEGMENT = MTU - 40
 
-# Which packets with data the line loses, by their number from 1 on, and how many segments there are.
+# The data packets that the line loses, numbered from 1, and the number of segments.
 SCENARIOS = {
     "clean": (True, 120, []),
     "sack-one": (True, 120, [21]),
@@ -88,7 +88,7 @@ def relay(a, b, lost, out):
     last = start
     records = []
 
-    # A packet to the receiver stands twice: where it was sent, and where it came, with a TTL one lower.
+    # A packet to the receiver is recorded twice: where it was sent and, with a TTL one lower, where it arrived.
     def note(packet):
         records.append((time.monotonic() - start, packet))
 
@@ -120,7 +120,7 @@ def relay(a, b, lost, out):
         while due and due[0][0] <= time.monotonic():
             _, _, device, packet = heapq.heappop(due)
             os.write(device, packet)
-            # One a turn, so that the answer is read before the next packet comes.
+            # One packet per turn, so that the answer is read before the next packet arrives.
             if device == b:
                 note(lower(packet))
                 break
