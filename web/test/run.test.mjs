@@ -122,8 +122,8 @@ test("a packet is followed and a sleeper asked", async () => {
   await page.getByRole("tab", { name: "Packets" }).click();
   await page.locator(".chips button.left").first().click();
   await page.locator(".journey li").first().waitFor();
-  const stations = await page.locator(".journey li").count();
-  assert.ok(stations >= 4, `${stations} stations`);
+  const events = await page.locator(".journey li").count();
+  assert.ok(events >= 4, `${events} events`);
   await page.getByRole("tab", { name: "Context", exact: true }).click();
   const sleeper = await state(page, "s.view.contexts.find((it) => it.activity.state === 'waiting').thread");
   await page.evaluate((thread) => window.npsimLab.select(thread), sleeper);

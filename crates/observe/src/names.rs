@@ -1,7 +1,7 @@
-//! Display names of the chip's parts.
+//! Display names of the chip's parts, and descriptions of steps in their use.
 
 use npsim_chip::gpp::ProgramView;
-use npsim_chip::kernel::trace_event::{Bus, Cause, RingName};
+use npsim_chip::kernel::trace_event::{Bus, Cause, RbufStep, RingName, TbufStep};
 use npsim_image::Image;
 use npsim_image::Origin;
 use npsim_isa::CommandOp;
@@ -39,6 +39,39 @@ pub fn bus(bus: Bus) -> String {
         Bus::DramPins(channel) => format!("dram{channel} pins"),
         Bus::Receive => "receive bus".to_owned(),
         Bus::Transmit => "transmit bus".to_owned(),
+    }
+}
+
+/// `60 bytes in RBUF element 3 (SOP, EOP)`
+#[must_use]
+pub fn rbuf_step(element: u8, step: RbufStep) -> String {
+    match step {
+        RbufStep::Filled {
+            bytes, sop, eop, ..
+        } => {
+            let bounds = match (sop, eop) {
+                (true, true) => " (SOP, EOP)",
+                (true, false) => " (SOP)",
+                (false, true) => " (EOP)",
+                (false, false) => "",
+            };
+            format!("{bytes} bytes in RBUF element {element}{bounds}")
+        }
+        RbufStep::HandedOver { .. } => format!("RBUF element {element} handed to the context"),
+        RbufStep::Read { .. } => format!("RBUF element {element} moved to DRAM"),
+        RbufStep::Freed { .. } => format!("RBUF element {element} freed"),
+    }
+}
+
+/// `TBUF element 2 validated`, for the element with the first bytes of a packet.
+#[must_use]
+pub fn tbuf_step(element: u8, step: TbufStep) -> String {
+    match step {
+        TbufStep::Written { .. } => {
+            format!("first bytes moved from DRAM to TBUF element {element}")
+        }
+        TbufStep::Valid { .. } => format!("TBUF element {element} validated"),
+        TbufStep::Sent => format!("TBUF element {element} passed to the MAC"),
     }
 }
 

@@ -124,7 +124,7 @@ pub struct FollowedPacket {
     pub number: u64,
     /// Number of packets that arrived in total.
     pub arrival_count: u64,
-    /// Its stations; none if it did not arrive.
+    /// Its events; none if it did not arrive.
     pub events: Vec<PacketEvent>,
 }
 

@@ -458,7 +458,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// Shows the stations of a packet.
+    /// Shows the events of a packet.
     fn packet(&mut self, number: u64) {
         if let Some(progress) = &self.progress {
             progress.begin();

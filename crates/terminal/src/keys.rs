@@ -244,7 +244,7 @@ pub const KEYS: &[KeyGroup] = &[
     key(
         &[(KeyCode::Enter, Action::Choose)],
         "choose",
-        "Names: who wrote it. Rings: what is on it. Units: the context that asked. Packets: the stations, then the time of one",
+        "Names: who wrote it. Rings: what is on it. Units: the context that asked. Packets: the events, then the time of one",
         false,
     ),
     key(

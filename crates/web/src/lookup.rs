@@ -14,22 +14,22 @@ use crate::opening::OpenRun;
 /// The maximum number of longwords returned at once.
 const MAX_WORDS: u32 = 65_536;
 
-/// The stations of a packet.
+/// The events of a packet.
 ///
 /// # Errors
 /// Returns an error if no such packet arrives.
 pub fn packet(files: &FileStore, run: &mut OpenRun, number: u64) -> Result<Value, Failure> {
     let trail = run.debugger.packet(number)?;
-    let events = trail.events.iter().map(|station| {
-        let place = station.place;
+    let events = trail.events.iter().map(|event| {
+        let place = event.place;
         let image = place.and_then(|it| run.debugger.image(it.me));
         let frames = image
             .zip(place)
             .map(|(image, it)| source::frames(image, it.pc));
         let line = frames.as_ref().and_then(|it| it.first());
         json!({
-            "cycle": station.cycle,
-            "what": station.what,
+            "cycle": event.cycle,
+            "what": event.what,
             "me": place.map(|it| it.me),
             "context": place.map(|it| it.context),
             "path": line.map(|it| files.path(&it.file)),
@@ -40,7 +40,7 @@ pub fn packet(files: &FileStore, run: &mut OpenRun, number: u64) -> Result<Value
         "packet": trail.packet,
         "over": trail.over,
         "until": trail.until,
-        "stations": events.collect::<Vec<_>>(),
+        "events": events.collect::<Vec<_>>(),
     }))
 }
 

@@ -192,7 +192,7 @@ export interface OpenRequest {
   memory?: number;
 }
 
-export interface Station {
+export interface PacketEvent {
   cycle: number;
   what: string;
   me: number | null;
@@ -204,7 +204,7 @@ export interface Station {
 export interface Journey {
   packet: number;
   over: boolean;
-  stations: Station[];
+  events: PacketEvent[];
 }
 
 export interface Breakpoint {

@@ -40,7 +40,7 @@ const cycles: Lesson = {
     },
     {
       title: "Follow one packet",
-      text: "Choose **Packets** on the right, and there any packet that has left. Its journey has each station and the line that brought it on. Two transfers between DRAM and the buffers of the media interface take most of its time.",
+      text: "Choose **Packets** on the right, and there any packet that has left. Its journey has each event and the line that brought it on. Two transfers between DRAM and the buffers of the media interface take most of its time.",
       done: ({ happening, state }) => happening.kind === "packet" && state.packet !== null,
     },
     {

@@ -201,13 +201,13 @@ export class Look {
     const it = this.journey;
     if (!it) return;
     fill(this.way, h("h3", {}, `Journey of packet ${it.packet}`),
-      h("ol", { class: "journey" }, ...it.stations.map((station) => h("li", {},
+      h("ol", { class: "journey" }, ...it.events.map((event) => h("li", {},
         h("div", {},
-          h("button", { type: "button", class: "link mono", title: timeText(station.cycle, view.hertz), onclick: () => void this.lab.seek(station.cycle) }, `cycle ${count(station.cycle)}`),
-          h("div", {}, station.what),
-          station.path !== null && station.line !== null && h("div", {},
-            station.me !== null && h("span", { class: "soft" }, `${station.me}.${station.context} at `),
-            h("button", { type: "button", class: "link mono", onclick: () => this.go(station.path!, station.line!) }, `${nameOf(station.path)}:${station.line}`)))))),
+          h("button", { type: "button", class: "link mono", title: timeText(event.cycle, view.hertz), onclick: () => void this.lab.seek(event.cycle) }, `cycle ${count(event.cycle)}`),
+          h("div", {}, event.what),
+          event.path !== null && event.line !== null && h("div", {},
+            event.me !== null && h("span", { class: "soft" }, `${event.me}.${event.context} at `),
+            h("button", { type: "button", class: "link mono", onclick: () => this.go(event.path!, event.line!) }, `${nameOf(event.path)}:${event.line}`)))))),
       !it.over && h("p", { class: "soft" }, "It is still inside."));
   }
 }

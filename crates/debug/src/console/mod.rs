@@ -294,15 +294,15 @@ impl Call<'_, '_> {
     }
 
     fn goto_packet(&mut self) -> Result<Reply, DebugError> {
-        let (number, station) = self.rest.split_once('@').unwrap_or((self.rest, "0"));
+        let (number, event) = self.rest.split_once('@').unwrap_or((self.rest, "0"));
         let wrong =
-            || DebugError::new("which packet and which station?").help("write `goto packet 17 @3`");
+            || DebugError::new("which packet and which event?").help("write `goto packet 17 @3`");
         let number = number.trim().parse().map_err(|_| wrong())?;
-        let station: usize = station.trim().parse().map_err(|_| wrong())?;
+        let event: usize = event.trim().parse().map_err(|_| wrong())?;
         let trail = self.debugger.packet(number)?;
-        let Some(at) = trail.events.get(station) else {
+        let Some(at) = trail.events.get(event) else {
             return Err(DebugError::new(format!(
-                "packet {number} has {} stations, numbered from 0",
+                "packet {number} has {} events, numbered from 0",
                 trail.events.len()
             )));
         };
@@ -401,7 +401,7 @@ impl Call<'_, '_> {
         let (woken, stop) = self.debugger.wake(thread)?;
         let mut lines = match &woken {
             None if stop.reason == StopCause::Interrupted => vec![format!(
-                "interrupted: nothing wakes {thread} before cycle {}; what follows is not known",
+                "interrupted: nothing wakes {thread} before cycle {}; later cycles were not searched",
                 self.debugger.cycle()
             )],
             None => vec![format!("nothing wakes {thread} before the run ends")],

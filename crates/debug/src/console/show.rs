@@ -354,13 +354,13 @@ pub(super) fn event_text(debugger: &Debugger, attribution: &AttributedEvent) -> 
 
 pub(super) fn trail_text(debugger: &Debugger, trail: &PacketTrail) -> Vec<String> {
     let mut lines = vec![format!("packet {}", trail.packet)];
-    for (number, station) in trail.events.iter().enumerate() {
-        let by = station
+    for (number, event) in trail.events.iter().enumerate() {
+        let by = event
             .place
             .map(|place| format!(", {}", debugger.place_text(place)));
-        let time = cycle_text(debugger, station.cycle);
+        let time = cycle_text(debugger, event.cycle);
         let by = by.unwrap_or_default();
-        lines.push(format!("  @{number} {time}: {}{by}", station.what));
+        lines.push(format!("  @{number} {time}: {}{by}", event.what));
     }
     if !trail.over {
         lines.push(format!(

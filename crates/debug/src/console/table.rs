@@ -168,7 +168,7 @@ Time:
         "Goes to when any context of the microengine gets the pipeline", "any";
     "back" ["b"], "COMMAND [COUNT]", Command, Back,
         "Goes the other way: `back next` takes a `next` back, `back continue` goes to the last breakpoint", "back next";
-    "goto" ["g"], "CYCLE | TIME | +CYCLES | -CYCLES | start | end | packet N [@STATION]", Nothing, Goto,
+    "goto" ["g"], "CYCLE | TIME | +CYCLES | -CYCLES | start | end | packet N [@EVENT]", Nothing, Goto,
         "Goes to a cycle or time of the run, or to where a packet was", "goto 1.25ms";
 BreakpointSet:
     "break" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ME[.CONTEXT],..] [hit N] [if EXPRESSION]", File, Break,
@@ -215,7 +215,7 @@ Questions:
     "wake" [], "[CONTEXT]", Context, Wake, "Runs ahead to what wakes a context, and says what it was", "wake";
     "who" [], "NAME | LONGWORD | SIGNAL [COUNT]", Expression, Who, "Says who wrote it or raised it, the last one and the one before", "who scratch[0x100]";
     "history" [], "NAME | LONGWORD [COUNT]", Expression, History, "Lists the last values with who wrote them, the oldest first", "history bytes 4";
-    "packet" [], "NUMBER", Nothing, Packet, "Lists the stations of a packet; packets are numbered from 0 as they arrive", "packet 3";
+    "packet" [], "NUMBER", Nothing, Packet, "Lists the events of a packet; packets are numbered from 0 as they arrive", "packet 3";
     "buffer" [], "HANDLE", Expression, Buffer, "Says who has a packet buffer, and who had it before", "buffer 0x1f3";
 Other:
     "set" [], "NAME | LONGWORD = EXPRESSION", Expression, Set, "Changes a register or a longword; the past stays, and the future becomes another one", "set bytes = 64";

@@ -30,7 +30,7 @@ pub struct PacketEvent {
     pub place: Option<CodePoint>,
 }
 
-/// The events of a packet, which the console calls stations.
+/// The events of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketTrail {
     /// The frame's number.
@@ -130,7 +130,7 @@ impl Condition for PacketFollower {
             TraceEvent::Arrives {
                 port, frame, bytes, ..
             } if frame == packet => {
-                let text = format!("begins to arrive at port {port}, {bytes} bytes");
+                let text = format!("starts to arrive at port {port}, {bytes} bytes");
                 self.add_event(at, text, None);
             }
             TraceEvent::Dropped {
@@ -147,7 +147,7 @@ impl Condition for PacketFollower {
                 bytes,
                 ..
             } if frame == packet => {
-                let text = format!("has left by port {port}, {bytes} bytes");
+                let text = format!("has left through port {port}, {bytes} bytes");
                 self.add_event(at, text, None);
                 Self::end(at, candidates);
             }
@@ -156,15 +156,14 @@ impl Condition for PacketFollower {
                 frame,
                 step,
             } if frame == packet => {
-                let (text, by) = rbuf_station(element, step);
-                self.add_event(at, text, by);
+                self.add_event(at, names::rbuf_step(element, step), rbuf_issuer(step));
             }
             TraceEvent::Touched { frame, me, context } if frame == packet => {
                 let thread = Thread { me, context };
                 let command = self.commands.get(&(thread, Unit::Dram));
                 let what = command.map_or_else(
-                    || "its DRAM block read or written".to_owned(),
-                    |it| format!("its DRAM block: {}", names::operation(it.op)),
+                    || "first bytes read or written in DRAM".to_owned(),
+                    |it| format!("first bytes in DRAM: {}", names::operation(it.op)),
                 );
                 self.add_event(at, what, Some((me, context, Some(Unit::Dram))));
             }
@@ -173,40 +172,29 @@ impl Condition for PacketFollower {
                 frame: Some(frame),
                 step,
             } if frame == packet => {
-                let (what, by) = match step {
-                    TbufStep::Written { me, context } => {
-                        ("filled", Some((me, context, Some(Unit::Dram))))
-                    }
-                    TbufStep::Valid { me, context, .. } => {
-                        ("may be sent", Some((me, context, Some(Unit::Msf))))
-                    }
-                    TbufStep::Sent => ("is with its MAC", None),
-                };
-                self.add_event(at, format!("TBUF element {element} {what}"), by);
+                self.add_event(at, names::tbuf_step(element, step), tbuf_issuer(step));
             }
             _ => {}
         }
     }
 }
 
-/// Describes a step of a frame in an RBUF element, and the issuer that caused it.
-fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<CommandIssuer>) {
+/// The issuer of the command that caused a step of a frame in an RBUF element, if one did.
+const fn rbuf_issuer(step: RbufStep) -> Option<CommandIssuer> {
     match step {
-        RbufStep::Filled { bytes, .. } => {
-            (format!("{bytes} bytes in RBUF element {element}"), None)
-        }
-        RbufStep::HandedOver { me, context } => (
-            format!("RBUF element {element} handed over"),
-            Some((me, context, None)),
-        ),
-        RbufStep::Read { me, context } => (
-            format!("RBUF element {element} moved to DRAM"),
-            Some((me, context, Some(Unit::Dram))),
-        ),
-        RbufStep::Freed { me, context } => (
-            format!("RBUF element {element} freed"),
-            Some((me, context, Some(Unit::Msf))),
-        ),
+        RbufStep::Filled { .. } => None,
+        RbufStep::HandedOver { me, context } => Some((me, context, None)),
+        RbufStep::Read { me, context } => Some((me, context, Some(Unit::Dram))),
+        RbufStep::Freed { me, context } => Some((me, context, Some(Unit::Msf))),
+    }
+}
+
+/// The issuer of the command that caused a step of a frame in a TBUF element, if one did.
+const fn tbuf_issuer(step: TbufStep) -> Option<CommandIssuer> {
+    match step {
+        TbufStep::Written { me, context } => Some((me, context, Some(Unit::Dram))),
+        TbufStep::Valid { me, context, .. } => Some((me, context, Some(Unit::Msf))),
+        TbufStep::Sent => None,
     }
 }
 
@@ -242,7 +230,7 @@ impl Debugger {
     }
 
     /// Moves the timeline along with a packet, from the cycle at which its first bit arrives until
-    /// it is gone, and collects its stations; the caller restores the timeline's position.
+    /// it is gone, and collects its events; the caller restores the timeline's position.
     ///
     /// The arrival of a packet is known once the run has been there (`Timeline::frame`), so a later
     /// one is searched for first. A packet that never leaves is followed for 1 ms ([`PATIENCE`]),
@@ -254,13 +242,13 @@ impl Debugger {
             match self.find(&mut PacketArrives(packet), Direction::Forward, None) {
                 SearchResult::Hit(_) => {}
                 SearchResult::Nothing => {
-                    return Err(DebugError::new(format!("no packet {packet} comes"))
+                    return Err(DebugError::new(format!("no packet {packet} arrives"))
                         .help("packets are numbered from 0 in the order of their arrival"));
                 }
                 SearchResult::Interrupted => {
                     let cycle = self.timeline().moment().cycle;
                     return Err(DebugError::new(format!(
-                        "interrupted: no packet {packet} comes before cycle {cycle}; what follows is not known"
+                        "interrupted: no packet {packet} arrives before cycle {cycle}; later cycles were not searched"
                     )));
                 }
             }

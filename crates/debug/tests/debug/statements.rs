@@ -82,8 +82,9 @@ fn interrupted_wake_reports_the_cycle_reached() {
     let said = commands(&mut debugger, "wake 0.2").remove(0);
     let cycle = debugger.cycle();
     assert!(cycle <= 30_000, "{cycle}");
-    let expected =
-        format!("interrupted: nothing wakes 0.2 before cycle {cycle}; what follows is not known");
+    let expected = format!(
+        "interrupted: nothing wakes 0.2 before cycle {cycle}; later cycles were not searched"
+    );
     assert_eq!(said, expected);
     debugger.set_interrupt_check(|_| false);
     let (woken, _) = debugger.wake("0.2".parse().unwrap()).unwrap();
@@ -121,13 +122,13 @@ fn interrupted_packet_search_claims_no_absence() {
     debugger.set_interrupt_check(|_| true);
     let said = error_text(&mut debugger, "packet 200");
     assert!(
-        said.contains("interrupted: no packet 200 comes before cycle "),
+        said.contains("interrupted: no packet 200 arrives before cycle "),
         "{said}"
     );
     debugger.set_interrupt_check(|_| false);
     assert_eq!(commands(&mut debugger, "packet 200")[0], "packet 200");
     let said = error_text(&mut debugger, "packet 100000");
-    assert!(said.contains("no packet 100000 comes"), "{said}");
+    assert!(said.contains("no packet 100000 arrives"), "{said}");
 }
 
 /// Values of a context's numbered registers, and its signals.
@@ -322,7 +323,7 @@ impl Observer for Seen {
 }
 
 #[test]
-fn packet_inside_has_no_events_after_its_last_station() {
+fn packet_inside_has_no_events_after_its_last_event() {
     let shipped = std::fs::read_to_string(root().join("microcode/tutorial/wire8.uc")).unwrap();
     let free = "    receive_free(element)\n";
     let dropping = shipped.replace(free, &format!("{free}    br[next#]\n"));
@@ -331,7 +332,7 @@ fn packet_inside_has_no_events_after_its_last_station() {
     let last = |debugger: &mut Debugger| commands(debugger, "packet 3").pop().unwrap();
     let system = System::at(&written("shipped.uc", &shipped), load);
     let said = last(&mut system.debugger());
-    assert!(said.contains("has left by port"), "{said}");
+    assert!(said.contains("has left through port"), "{said}");
     let system = System::at(&written("dropping.uc", &dropping), load);
     let mut debugger = system.debugger();
     let said = last(&mut debugger);
@@ -340,14 +341,14 @@ fn packet_inside_has_no_events_after_its_last_station() {
     let until: Cycle = until.unwrap_or_else(|| panic!("{said}")).parse().unwrap();
     let trail = debugger.packet(3).unwrap();
     assert_eq!((trail.over, trail.until), (false, until));
-    let station = trail.events.last().unwrap();
-    assert!(station.what.ends_with("freed"), "{station:?}");
+    let event = trail.events.last().unwrap();
+    assert!(event.what.ends_with("freed"), "{event:?}");
     debugger.goto(until);
     let seen = debugger.timeline().replay(0, |_| Seen {
         frame: 3,
         at: Vec::new(),
     });
-    assert_eq!(seen.at.last(), Some(&station.cycle), "{:?}", seen.at);
+    assert_eq!(seen.at.last(), Some(&event.cycle), "{:?}", seen.at);
 }
 
 #[test]

@@ -310,11 +310,11 @@ fn packet_trail_runs_from_arrival_to_departure() {
     assert!(trail.over, "{trail:?}");
     let texts: Vec<_> = trail.events.iter().map(|it| it.what.as_str()).collect();
     assert!(
-        texts[0].starts_with("begins to arrive at port"),
+        texts[0].starts_with("starts to arrive at port"),
         "{texts:?}"
     );
     assert!(
-        texts.last().unwrap().starts_with("has left by port"),
+        texts.last().unwrap().starts_with("has left through port"),
         "{texts:?}"
     );
     assert!(trail.events.is_sorted_by_key(|it| it.cycle));
@@ -405,7 +405,7 @@ fn invalid_commands_are_explained_and_change_nothing() {
         ("print ring(0).colour", "`.fill`"),
         ("print \u{e4}", "means nothing in an expression"),
         ("goto nowhere", "`nowhere`"),
-        ("goto packet 1000000", "no packet 1000000 comes"),
+        ("goto packet 1000000", "no packet 1000000 arrives"),
         ("context 7.1", "does not run"),
         ("next never", "not a number of steps"),
         ("csrs 9.9", "`csrs` takes no arguments, but got `9.9`"),

@@ -236,23 +236,23 @@ fn path_of_a_packet_is_printed() {
     // Without columns, and without breaks of lines that are too long for them.
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = out.as_str();
-    for station in [
+    for event in [
         "packet 17",
-        "its first bit comes to port",
+        "first bit arrives at port",
         "RBUF element",
-        "is given to the context",
-        "goes to DRAM, at ",
-        "its beginning is in DRAM at 0x",
-        "its buffer is put on PROCESSING_RING (scratch ring",
-        "its buffer comes off PROCESSING_RING",
-        "its beginning is read or written",
-        "its buffer is put on TX_RING",
-        "DRAM gives its beginning to TBUF element",
-        "is valid, at ",
-        "its last bit has left",
+        "handed to the context",
+        "moved to DRAM, at ",
+        "first bytes stored in DRAM at 0x",
+        "buffer put on PROCESSING_RING (scratch ring",
+        "buffer taken from PROCESSING_RING",
+        "first bytes read or written in DRAM",
+        "buffer put on TX_RING",
+        "first bytes moved from DRAM to TBUF element",
+        "validated, at ",
+        "last bit has left",
     ] {
-        let at = rest.find(station);
-        rest = &rest[at.unwrap_or_else(|| panic!("no `{station}` in\n{out}"))..];
+        let at = rest.find(event);
+        rest = &rest[at.unwrap_or_else(|| panic!("no `{event}` in\n{out}"))..];
     }
     let many = dir.npsim(&format!("{run} --packet 100000"));
     many.expect(1, &["packet 100000 did not arrive", "counted from 0"]);

@@ -124,8 +124,8 @@ fn silence_is_summarised_for_context_lanes() {
 fn silence_is_summarised_for_packets() {
     let rows = |chip: &Chip| PacketRows::new(CsvRows::new(Vec::new()), chip, Flows::default());
     assert_summarised("router", rows, |it, _| format!("{:?}", it.finish()));
-    let stations = |chip: &Chip| PacketFollower::new(chip, 0, &[]);
-    assert_summarised("forward", stations, |it, _| format!("{:?}", it.finish()));
+    let events = |chip: &Chip| PacketFollower::new(chip, 0, &[]);
+    assert_summarised("forward", events, |it, _| format!("{:?}", it.finish()));
 }
 
 #[test]

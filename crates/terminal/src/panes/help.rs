@@ -58,7 +58,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16) -> Vec<Line<'static>> {
         (" ░ ·", "It was ready while another one ran; it waited"),
         (
             " ▼ ▲ ♦ ×",
-            "A frame begins to arrive, has left, both; a frame is lost",
+            "A frame starts to arrive, has left, both; a frame is lost",
         ),
     ] {
         lines.extend(entry(look, sign, help, width));

@@ -34,7 +34,7 @@ pub(crate) struct PaneContext<'l> {
 pub(crate) enum ItemAction {
     /// Runs a command.
     Do(String),
-    /// Shows the stations of a packet.
+    /// Shows the events of a packet.
     Packet(u64),
 }
 

@@ -1,5 +1,5 @@
 //! Packets that arrived or left over the last cycles, or are in the buffers of the media
-//! interface; or the stations of a single packet.
+//! interface; or the events of a single packet.
 
 use crate::theme::Theme;
 use npsim_debug::history::Fate;
@@ -58,7 +58,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     items
 }
 
-/// The stations of the packet being viewed.
+/// The events of the packet being viewed.
 fn events(look: &PaneContext<'_>) -> Vec<Item> {
     let theme = look.theme;
     let Some(trail) = &look.view.trail else {
@@ -67,19 +67,19 @@ fn events(look: &PaneContext<'_>) -> Vec<Item> {
     let now = look.debugger.cycle();
     let events = trail.events.iter().enumerate();
     let mut items: Vec<_> = events
-        .map(|(number, station)| {
-            let who = station.place.map_or_else(
+        .map(|(number, event)| {
+            let who = event.place.map_or_else(
                 || "     ".to_owned(),
                 |it| format!("{:<5}", format!("{}.{}", it.me, it.context)),
             );
-            let style = if station.cycle < now {
+            let style = if event.cycle < now {
                 ratatui::style::Style::new()
             } else {
                 Theme::FAINT
             };
             let line = Line::from(vec![
-                Span::styled(format!("{:>8} ", station.cycle), theme.name()),
-                Span::styled(format!("{who} {}", station.what), style),
+                Span::styled(format!("{:>8} ", event.cycle), theme.name()),
+                Span::styled(format!("{who} {}", event.what), style),
             ]);
             Item {
                 lines: vec![line],

@@ -139,7 +139,7 @@ fn commands_are_completed_and_recalled() {
 }
 
 #[test]
-fn enter_opens_packet_stations_and_jumps_to_their_time() {
+fn enter_opens_packet_events_and_jumps_to_their_time() {
     let system = System::wire8();
     let mut screen = system.screen(120, 40);
     screen.command("goto 12000");
@@ -148,9 +148,9 @@ fn enter_opens_packet_stations_and_jumps_to_their_time() {
     assert!(packets.contains(" came, "), "{packets}");
     screen.press(KeyCode::End);
     screen.press(KeyCode::Enter);
-    let stations = screen.text();
-    assert!(stations.contains("━ Packets packet "), "{stations}");
-    assert!(stations.contains("begins to arrive at port"), "{stations}");
+    let events = screen.text();
+    assert!(events.contains("━ Packets packet "), "{events}");
+    assert!(events.contains("starts to arrive at port"), "{events}");
     screen.press(KeyCode::Home);
     screen.press(KeyCode::Enter);
     let goes = screen

@@ -126,9 +126,9 @@ fn queries_about_packets_contexts_and_memory_are_answered() {
     let mut page = forwarder();
     page.ask(&json!({ "op": "goto", "at": "50us" }));
     let journey = page.ask(&json!({ "op": "packet", "number": 3 }));
-    let stations = journey["stations"].as_array().unwrap();
+    let events = journey["events"].as_array().unwrap();
     assert_eq!(journey["over"], true, "{journey}");
-    assert!(stations.iter().any(|it| it["path"] == SOURCE), "{journey}");
+    assert!(events.iter().any(|it| it["path"] == SOURCE), "{journey}");
     let view = page.ask(&json!({ "op": "view", "cycles": 0 }));
     let contexts = view["contexts"].as_array().unwrap();
     let sleeps = contexts

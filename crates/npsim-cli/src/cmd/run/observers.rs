@@ -155,7 +155,7 @@ impl ObserverOptions {
     }
 }
 
-/// Prints the stations of a packet, with the cycles since the previous one.
+/// Prints the events of a packet, with the cycles since the previous one.
 fn print_packet(followed: &FollowedPacket, router: RunRouter) -> anyhow::Result<()> {
     let number = followed.number;
     if followed.events.is_empty() {
@@ -170,17 +170,17 @@ fn print_packet(followed: &FollowedPacket, router: RunRouter) -> anyhow::Result<
     let heads = ["cycle", "since", "by", "what"];
     let mut table = TextTable::with_numbers(&heads, 0..2);
     let mut before = None;
-    for station in &followed.events {
-        let since = station.at - before.unwrap_or(station.at);
-        before = Some(station.at);
-        let by = station.by.map_or_else(String::new, |(me, context)| {
+    for event in &followed.events {
+        let since = event.at - before.unwrap_or(event.at);
+        before = Some(event.at);
+        let by = event.by.map_or_else(String::new, |(me, context)| {
             format!("ME {me} context {context}")
         });
-        let mut what = station.what.clone();
-        if let Some(place) = &station.place {
+        let mut what = event.what.clone();
+        if let Some(place) = &event.place {
             what = format!("{what}, at {place}");
         }
-        table.add_row([station.at.to_string(), format!("+{since}"), by, what]);
+        table.add_row([event.at.to_string(), format!("+{since}"), by, what]);
     }
     let table = table.fitted(output::width());
     output::print_text(&format!(

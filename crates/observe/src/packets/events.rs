@@ -1,4 +1,4 @@
-//! The stations of one packet: what happened to it, when, and by which context and line.
+//! The events of one packet: what happened to it, when, and by which context and line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl PacketFollower {
         self.arrival_count
     }
 
-    /// The stations in order of time; none if the packet did not arrive.
+    /// The events in order of time; none if the packet did not arrive.
     #[must_use]
     pub fn finish(mut self) -> Vec<PacketEvent> {
         for drop in self.drops.finish() {
@@ -104,18 +104,18 @@ impl PacketFollower {
     fn by(&mut self, at: Cycle, (me, context): (u8, u8), pc: Option<u16>, what: String) {
         let image = self.images.get(usize::from(me));
         let place = pc.and_then(|pc| image.map(|image| image.place(pc)));
-        let station = PacketEvent {
+        let event = PacketEvent {
             at,
             what,
             by: Some((me, context)),
             place,
         };
-        // One line touches many mpackets.
+        // One line handles many mpackets.
         let again = { self.list.last() }.is_some_and(|last| {
-            (&last.what, last.by, &last.place) == (&station.what, station.by, &station.place)
+            (&last.what, last.by, &last.place) == (&event.what, event.by, &event.place)
         });
         if !again {
-            self.list.push(station);
+            self.list.push(event);
         }
     }
 
@@ -134,52 +134,33 @@ impl PacketFollower {
     }
 
     fn rbuf(&mut self, at: Cycle, element: u8, step: RbufStep) {
+        let what = names::rbuf_step(element, step);
         match step {
-            RbufStep::Filled {
-                bytes, sop, eop, ..
-            } => {
-                let part = match (sop, eop) {
-                    (true, true) => "all of it",
-                    (true, false) => "its beginning",
-                    (false, true) => "its end",
-                    (false, false) => "a part of it",
-                };
-                let what = format!("{part}, {bytes} bytes, is in RBUF element {element}");
-                self.add(at, what);
-            }
-            RbufStep::HandedOver { me, context } => {
-                let what = format!("RBUF element {element} is given to the context");
-                self.by(at, (me, context), None, what);
-            }
+            RbufStep::Filled { .. } => self.add(at, what),
+            RbufStep::HandedOver { me, context } => self.by(at, (me, context), None, what),
             RbufStep::Read { me, context } => {
                 let pc = self.moved.get(&(me, context)).copied();
-                let what = format!("RBUF element {element} goes to DRAM");
                 self.by(at, (me, context), pc, what);
             }
             RbufStep::Freed { me, context } => {
                 let pc = self.command((me, context), Unit::Msf);
-                let what = format!("RBUF element {element} is freed");
                 self.by(at, (me, context), pc, what);
             }
         }
     }
 
     fn tbuf(&mut self, at: Cycle, element: u8, step: TbufStep) {
+        let what = names::tbuf_step(element, step);
         match step {
             TbufStep::Written { me, context } => {
                 let pc = self.command((me, context), Unit::Dram);
-                let what = format!("DRAM gives its beginning to TBUF element {element}");
                 self.by(at, (me, context), pc, what);
             }
             TbufStep::Valid { me, context, .. } => {
                 let pc = self.command((me, context), Unit::Msf);
-                let what = format!("TBUF element {element} with its beginning is valid");
                 self.by(at, (me, context), pc, what);
             }
-            TbufStep::Sent => {
-                let what = format!("TBUF element {element} with its beginning goes to the MAC");
-                self.add(at, what);
-            }
+            TbufStep::Sent => self.add(at, what),
         }
     }
 }
@@ -225,9 +206,9 @@ impl Observer for PacketFollower {
             } => {
                 self.arrival_count += 1;
                 if ours(Some(frame)) {
-                    let what = format!("its first bit comes to port {port}");
+                    let what = format!("first bit arrives at port {port}");
                     self.add(at, what);
-                    self.add(until, format!("its last bit has come: {bytes} bytes"));
+                    self.add(until, format!("last bit has arrived: {bytes} bytes"));
                 }
             }
             TraceEvent::Rbuf {
@@ -241,11 +222,11 @@ impl Observer for PacketFollower {
                 step,
             } if ours(frame) => self.tbuf(at, element, step),
             TraceEvent::Stored { frame, address } if ours(Some(frame)) => {
-                self.add(at, format!("its beginning is in DRAM at 0x{address:x}"));
+                self.add(at, format!("first bytes stored in DRAM at 0x{address:x}"));
             }
             TraceEvent::Touched { frame, me, context } if ours(Some(frame)) => {
                 let pc = self.command((me, context), Unit::Dram);
-                let what = "its beginning is read or written".to_owned();
+                let what = "first bytes read or written in DRAM".to_owned();
                 self.by(at, (me, context), pc, what);
             }
             TraceEvent::BufferMoved {
@@ -258,9 +239,9 @@ impl Observer for PacketFollower {
             } if ours(self.drops.in_buffer(buffer)) => {
                 let name = names::ring_label(&self.places, ring);
                 let what = if takes {
-                    format!("its buffer comes off {name}")
+                    format!("buffer taken from {name}")
                 } else {
-                    format!("its buffer is put on {name}")
+                    format!("buffer put on {name}")
                 };
                 self.by(at, (me, context), Some(pc), what);
             }
@@ -278,12 +259,12 @@ impl Observer for PacketFollower {
                 bytes,
                 from,
             } if ours(frame) => {
-                self.add(from, format!("its first bit leaves by port {port}"));
-                self.add(at, format!("its last bit has left: {bytes} bytes"));
+                self.add(from, format!("first bit leaves through port {port}"));
+                self.add(at, format!("last bit has left: {bytes} bytes"));
             }
             TraceEvent::Exception { handle, reason } if ours(self.drops.of_handle(handle)) => {
                 let reason = reason_name(&self.reasons, reason);
-                let what = format!("the general-purpose core takes it: {reason}");
+                let what = format!("taken by the general-purpose core: {reason}");
                 self.add(at, what);
             }
             _ => {}
