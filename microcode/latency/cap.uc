@@ -1,4 +1,4 @@
-; Idle latencies of the CSR proxy: reading and writing a register, a signal to a
+; Idle latencies of the CSR proxy: reading and writing a register, signalling a
 ; thread, and the reflector. Runs on microengine 0.
 
 #include "measure.uc"

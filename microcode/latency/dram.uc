@@ -1,10 +1,10 @@
-; Idle latencies of DRAM: read and write of a quadword, and 64 bytes from RBUF
-; and to TBUF.
+; Idle latencies of DRAM: reading and writing a quadword, and moving 64 bytes from
+; RBUF and to TBUF.
 
 #include "measure.uc"
 
 ; The override word of a media transfer: eight quadwords (bit 25, 7 in 24..21),
-; element 1 (64 << 5) in the window at 0x2000 (bit 18), bit 4.
+; element 1 (64 << 5) in the window at 0x2000 (bit 18), address override (bit 4).
 #define OVERRIDE ((1 << 25) | (7 << 21) | (1 << 18) | (1 << 11) | (1 << 4))
 
 .num_contexts 8
@@ -38,8 +38,8 @@ write#:
     bne[write#]
     measure_store(1)
 
-    ; The override has to be the result of the instruction before the command,
-    ; one instruction more than elsewhere between counter and command.
+    ; The override must be the result of the instruction before the command, so there
+    ; is one more instruction than elsewhere between counter and command.
     measure_begin()
 from_rbuf#:
     measure_before()

@@ -1,27 +1,27 @@
 ; Measures one operation on an idle chip with PROFILE_COUNT, which counts cycles.
 ;
-;   measure_begin(lower)
+;   measure_begin()
 ;   again#:
 ;       measure_before()
 ;       <the operation>, ctx_swap[...]     ; one instruction, then sleep
 ;       measure_after()
 ;       bne[again#]
-;   measure_store(RESULT, base, done)
+;   measure_store(RESULT)
 ;
 ; An operation is repeated sixteen times, half of them on each phase of the bus
-; clock, which is two cycles long. What the counter says includes three known
-; things: the two instructions from reading the counter to the command, and the
-; time from the signal to the context's first instruction.
+; clock, whose period is two cycles. The measured count includes a known overhead:
+; the two instructions from the read of the counter to the command, and the time
+; from the signal to the context's first instruction.
 ;
-; Stored are three longwords: the sum of the sixteen, the least and the most.
+; Three longwords are stored: the sum, the minimum and the maximum of the sixteen.
 
 #ifndef MEASURE_UC
 #define MEASURE_UC
 
 #define REPEATS 16
-; Rounds of five cycles between repetitions.
+; Iterations of a five-cycle loop between repetitions.
 #define PAUSE 64
-; Where results go in scratch, after the rings of the measurements.
+; Scratch address of the results, beyond the rings that the measurements use.
 #define RESULTS 0x2000
 
 .reg total least most left before after phase where
@@ -36,9 +36,9 @@
     immed[left, REPEATS]
 #endm
 
-; Commands in flight get time to complete, a row of DRAM to close. A taken branch
-; costs an odd number of cycles more than one that is not taken,
-; so that every second repetition begins on the other phase.
+; Gives commands in flight time to complete, and an open DRAM row time to close. A
+; taken branch costs an odd number of cycles more than one that is not taken, so
+; every second repetition begins on the other phase.
 #macro measure_before()
     immed[phase, PAUSE]
 pause#:
@@ -54,7 +54,7 @@ aligned#:
     immed[before, 0]
 #endm
 
-; Leaves the condition codes of the repetitions that are left.
+; Leaves the condition codes set by the number of repetitions remaining.
 #macro measure_after()
     local_csr_rd[PROFILE_COUNT]
     immed[after, 0]

@@ -10,7 +10,7 @@
 .num_contexts 8
 .reg read $in
 .reg write $out
-.reg $status                        ; the longword to put, then the status
+.reg $status                        ; the longword to put, then the returned status
 .reg address entry buffer count
 .sig done old put
 

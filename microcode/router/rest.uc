@@ -1,13 +1,13 @@
-; How long contexts that find no work rest.
+; How long contexts rest when they find no work.
 
 #ifndef REST_UC
 #define REST_UC
 
 #include "timer.uc"
 
-; Steps of 16 cycles from which a rest doubles while nothing comes, at most to so many.
-; Work sets it back, so that a rest is about as long as nothing has come for and what
-; comes waits no longer than that in a stage. With 2 no rest grows.
+; Maximum rest in steps of 16 cycles. A rest doubles up to this while nothing arrives,
+; and work resets it, so a rest is about as long as the idle time before it and delays
+; an arrival in a stage by no more than that. With 2, rests do not grow.
 #ifndef REST_LONGEST
 #define REST_LONGEST 2
 #endif
@@ -19,8 +19,8 @@
 #endif
 
 ; rest_for(rest, rung)
-;   Rests for as many steps as the register `rest` says and makes the next rest longer.
-;   `rung` is a signal that nothing else uses.
+;   Rests for the number of steps in the register `rest`, then doubles `rest`, up to
+;   REST_LONGEST. `rung` is a signal not otherwise in use.
 #macro rest_for(rest, rung)
 .begin
     .reg next longest

@@ -3,27 +3,27 @@
 #ifndef ROUTER_UC
 #define ROUTER_UC
 
-; ---- metadata: a buffer's descriptor in SRAM, bytes from its start ----
+; ---- metadata: a buffer's descriptor in SRAM, byte offsets ----
 ;
-; The first longword is the link of whatever queue the buffer stands in.
+; The first longword is the link of the queue that the buffer is in.
 #define META_LENGTH   4     ; bytes of the frame
-#define META_INPUT    8     ; port on which it came
-#define META_OUTPUT   12    ; port << 24 | class << 16 | queue
+#define META_INPUT    8     ; port on which it arrived
+#define META_OUTPUT   12    ; port << 24 | queue
 #define META_NEXT_HOP 16    ; index in the next-hop table
 #define META_STAMP    20    ; TIMESTAMP_LOW when its processing began
 
 ; ---- order ----
 ;
-; The receive stage numbers the packets that it hands on, from FIRST_SEQUENCE,
-; modulo 2^16. The processing stage finishes them in any order; each puts its
-; outcome into the slot of its number, and the queue manager takes the slots in
-; order. A slot is three longwords, four apart:
+; The receive stage numbers the packets that it hands on, starting at FIRST_SEQUENCE,
+; modulo 2^16. The processing stage finishes them in any order; it puts the result of
+; each into the slot for its number, and the queue manager takes the slots in order.
+; A slot is three longwords, and slots are four longwords apart:
 ;   0  number << 16 | SLOT_SKIP if there is nothing to send | queue
 ;   1  buffer handle
 ;   2  bytes of the frame
-; The queue manager keeps in NEXT_SLOT the number that it waits for. A slot may be
-; written when its number is less than WINDOW ahead of that, so that no more than
-; WINDOW packets wait there when the queue manager is behind.
+; The queue manager keeps the number that it expects next in NEXT_SLOT. A slot may be
+; written when its number is less than WINDOW ahead of that, so no more than WINDOW
+; packets wait there when the queue manager is behind.
 #define SLOTS          32
 #ifndef WINDOW
 #define WINDOW         16
@@ -36,14 +36,14 @@
 
 ; ---- classes of service ----
 ;
-; A queue is port * CLASSES + class; class 0 is the best effort.
+; A queue's number is port * CLASSES + class; class 0 is best effort.
 #define CLASSES     4
 #define CLASS_SHIFT 2
 
 ; ---- messages ----
 ;
-; A buffer handle has 24 bits; SENT marks a message that might otherwise be 0,
-; which is what an empty ring gives.
+; A buffer handle has 24 bits; SENT_BIT is set in a message that might otherwise be
+; 0, the value read from an empty ring.
 #define SENT_BIT 31
 
 ; metadata_address(address, handle)

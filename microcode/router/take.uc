@@ -1,24 +1,24 @@
-; Taking messages off a scratch ring, contexts of one microengine in turn.
+; Takes messages off a scratch ring; the contexts of one microengine take turns.
 
 #ifndef TAKE_UC
 #define TAKE_UC
 
 #include "rest.uc"
 
-; Steps of 16 cycles between two polls of an empty ring, the first ones where
+; Steps of 16 cycles between two polls of an empty ring; the initial number where
 ; REST_LONGEST lets rests grow.
 #ifndef TAKE_GAP
 #define TAKE_GAP 2
 #endif
 
 ; ring_take($message, ring, count, turn, pass, got, @busy, slow#)
-;   Takes `count` longwords off `ring` into $message and its followers, when it
-;   is this context's turn. While messages come, the turn is passed on as soon
-;   as the command is on its way, and $message may be 0: nothing was there, and
-;   the caller sets @busy, 0 at first, to 0. While none come, it goes to slow#,
-;   where ring_wait stands. `pass` is what SAME_ME_SIGNAL is to get.
-;   A stage that defines TAKES_CORE first looks whether a packet of the general-purpose
-;   core waits, and goes to its label core# then, with the turn still its own.
+;   Takes `count` longwords off `ring` into $message and the registers after it, when
+;   it is this context's turn. While messages arrive, it passes the turn as soon as
+;   the command is issued; $message may then be 0, which means that the ring was empty
+;   and the caller has to clear @busy (initially 0). While @busy is 0, it branches to
+;   slow#, the place of ring_wait. `pass` is the value written to SAME_ME_SIGNAL.
+;   A stage that defines TAKES_CORE first checks for a packet from the general-purpose
+;   core; if one is waiting, it branches to its label core#, still holding the turn.
 #macro ring_take(message, ring, count, turn, pass, got, busy, slow)
     ctx_arb[turn]
 #ifdef TAKES_CORE
@@ -33,8 +33,8 @@
 #endm
 
 ; ring_wait($message, ring, count, turn, pass, got, rung, @busy, taken#)
-;   Keeps the turn and looks again and again until a message comes; then passes
-;   the turn and goes to taken#, behind ring_take.
+;   Keeps the turn and polls until a message arrives, then passes the turn and
+;   branches to taken#, after ring_take.
 #macro ring_wait(message, ring, count, turn, pass, got, rung, busy, taken)
 .begin
 #if (REST_LONGEST > TAKE_GAP)

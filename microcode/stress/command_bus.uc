@@ -1,5 +1,5 @@
 ; Saturates the command buses: fast writes carry their data in the command, so
-; nothing else is in their way.
+; nothing else limits their rate.
 
 .num_contexts 8
 .reg data

@@ -1,7 +1,7 @@
-; Saturates the D pull bus on its way from microengines, which give 32 bits a bus
-; clock: every context writes 64 bytes of DRAM after 64.
-; Threads are spread over banks so that commands that follow each other, of one
-; microengine as of several, fall in different ones.
+; Saturates the D pull bus with data from microengines, which supply 32 bits per
+; bus clock: every context repeatedly writes 64 bytes to DRAM.
+; Threads are spread over banks so that consecutive commands, whether from one
+; microengine or from several, access different banks.
 
 #include "spread.uc"
 

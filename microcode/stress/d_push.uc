@@ -1,7 +1,7 @@
-; Saturates the D push bus on its way to microengines, which take 32 bits a bus
-; clock: every context reads 64 bytes of DRAM after 64.
-; Threads are spread over banks so that commands that follow each other, of one
-; microengine as of several, fall in different ones.
+; Saturates the D push bus with data to microengines, which accept 32 bits per bus
+; clock: every context repeatedly reads 64 bytes from DRAM.
+; Threads are spread over banks so that consecutive commands, whether from one
+; microengine or from several, access different banks.
 
 #include "spread.uc"
 

@@ -1,6 +1,6 @@
 ; Saturates the data pins of DRAM, or the push bus where that is slower, with
-; 128-byte transfers to TBUF. Each thread walks through banks and channels. Of the
-; eight contexts of a microengine, WRITERS move data from RBUF instead.
+; 128-byte transfers to TBUF. Each thread steps through banks and channels. WRITERS
+; of the eight contexts of a microengine move data from RBUF instead.
 
 #include "spread.uc"
 
@@ -8,10 +8,10 @@
 #define WRITERS 0
 #endif
 
-; Sixteen quadwords (bit 25, 15 in 24..21), the buffer address 0x2000 (bit 18)
-; of element 2, bit 4.
+; Sixteen quadwords (bit 25, 15 in 24..21), element 2 in the window at 0x2000
+; (bit 18), address override (bit 4).
 #define OVERRIDE ((1 << 25) | (15 << 21) | (1 << 18) | (2 << 11) | (1 << 4))
-; A row and a block further: another bank, another channel.
+; One row and one block further on: another bank and another channel.
 #define STEP (2048 + 128)
 
 .num_contexts 8

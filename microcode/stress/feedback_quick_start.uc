@@ -1,5 +1,5 @@
-; Saturates the coprocessor's Quick-Start module: every context asks for the
-; lowest rate as fast as it gets answers, which one read each are.
+; Saturates the coprocessor's Quick-Start module: every context requests the lowest
+; rate as fast as answers arrive; a request and its answer are a single read.
 
 #include "constant.uc"
 

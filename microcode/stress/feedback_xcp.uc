@@ -1,5 +1,5 @@
-; Saturates the coprocessor's XCP module: every context writes a request into
-; its mailbox and reads the answer, which waits for the write.
+; Saturates the coprocessor's XCP module: every context writes a request to its
+; mailbox and reads the answer; the read is held until the request is answered.
 
 #include "constant.uc"
 #include "spread.uc"

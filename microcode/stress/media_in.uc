@@ -1,4 +1,4 @@
-; Takes mpackets out of RBUF as fast as the receive bus brings them, and frees
+; Takes mpackets out of RBUF as fast as the receive bus delivers them, and frees
 ; their elements at once. One microengine is enough.
 
 #include "rbuf.uc"

@@ -1,11 +1,11 @@
-; Hands TBUF elements to the transmitter as fast as the transmit bus takes them:
-; frames of 252 bytes on port 0, one element each, with whatever TBUF holds. One
-; microengine; context c takes the elements c, c + 8, c + 16 and so on.
+; Hands TBUF elements to the transmitter as fast as the transmit bus accepts them:
+; frames of 252 bytes on port 0, one element each, with arbitrary contents. One
+; microengine; context c uses the elements c, c + 8, c + 16 and so on.
 
 #include "tbuf.uc"
 
-; Elements of 256 bytes in TBUF. The IXP2800 numbers them by their place, in steps
-; of 64 bytes.
+; Number of 256-byte elements in TBUF. The IXP2800 numbers them by their position,
+; in units of 64 bytes.
 #define ELEMENTS 32
 #define BYTES    252
 
@@ -24,7 +24,7 @@
     alu[count, count, AND, 0x7]
 
 room#:
-    ; Until the frame that was in the element before has left.
+    ; Wait until the previous frame in this element has been sent.
     msf[read, $sequence, tx_sequence, 0, 1], ctx_swap[read_it]
     alu[ahead, count, -, $sequence]
     alu[ahead, ahead, AND, 0xff]

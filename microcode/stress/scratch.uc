@@ -1,4 +1,4 @@
-; Saturates the scratchpad: every context reads eight longwords after eight.
+; Saturates the scratchpad: every context repeatedly reads eight longwords.
 
 .num_contexts 8
 .reg read $in[8]

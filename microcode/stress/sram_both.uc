@@ -1,5 +1,5 @@
 ; Saturates both ports of all SRAM channels at once: every context reads and
-; writes eight longwords at the same time, each in a place of its own.
+; writes eight longwords at the same time, at an address of its own.
 
 #include "spread.uc"
 

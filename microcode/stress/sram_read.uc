@@ -1,4 +1,4 @@
-; Saturates the read ports of all SRAM channels; contexts take channels in turn.
+; Saturates the read ports of all SRAM channels; contexts are spread over channels.
 
 #include "spread.uc"
 

@@ -1,5 +1,5 @@
-; Saturates the write ports of all SRAM channels. Each thread writes to a place
-; of its own, since writes to one address keep their order.
+; Saturates the write ports of all SRAM channels. Each thread writes to an address
+; of its own, since writes to the same address are kept in order.
 
 #include "spread.uc"
 

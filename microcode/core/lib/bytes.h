@@ -1,4 +1,4 @@
-/* Numbers in network order at any address. */
+/* Reads and writes numbers in network order at any alignment. */
 #ifndef BYTES_H
 #define BYTES_H
 
@@ -26,7 +26,7 @@ static inline void put32(uint8_t *at, uint32_t value)
     put16(at + 2, value);
 }
 
-/* A longword whose bytes, in network order, are those at an aligned address. */
+/* Converts a longword loaded from bytes in network order to its value, and back. */
 static inline uint32_t network_longword(uint32_t in_memory)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -1,5 +1,5 @@
-/* Division of 64 bits. The ABI wants the remainder in r2 and r3, which C cannot say: divide64.s calls
- * this. */
+/* 64-bit division. The ABI requires the remainder in r2 and r3, which C cannot express, so divide64.s calls
+ * this function. */
 #include <stdint.h>
 
 uint64_t divide64(uint64_t numerator, uint64_t denominator, uint64_t *rest);

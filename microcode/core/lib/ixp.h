@@ -1,14 +1,14 @@
 /* ixp.h: the chip as the general-purpose core sees it.
  *
- * The windows of the memory map as inline functions, the names that a project gives (IMPORT), and what
- * the fast path expects of a slow path: exception packets, descriptors, packet bytes, packets to send.
+ * Names and tables that a project supplies (IMPORT, TABLE), and inline functions for the windows of the
+ * memory map: SRAM, scratch, DRAM, rings, queues, interrupts, timers and the UART.
  *
- * Memory of the chip is longwords. A longword has the same value for the core and for the
- * microengines in either byte order; a byte of a packet is where the microengines have it, in bits
- * 31-24 of its longword first. Packet bytes are therefore read and written by longwords here, which
- * makes the same source right for both byte orders.
+ * The chip's memory consists of longwords. A longword has the same value for the core and for the
+ * microengines in either byte order. The bytes of a packet are placed as the microengines see them,
+ * the first in bits 31-24 of its longword. Programs therefore read and write packet bytes as
+ * longwords, so that the same source works in both byte orders.
  *
- * An SRAM address is as the microengines have it: the channel in bits 31-30, a byte address below.
+ * An SRAM address has the microengines' format: the channel in bits 31-30, a byte address below.
  */
 #ifndef IXP_H
 #define IXP_H
@@ -18,37 +18,37 @@
 
 /* ---- names of the project ---- */
 
-/* A longword that has the value of a name of the project before the program starts:
+/* A longword that the loader sets to the value of a project's name before the program starts:
  *     IMPORT(EXCEPTION_RING_NUMBER);   ...   ring_get(VALUE(EXCEPTION_RING_NUMBER))
- * The names are those that sources of microcode see, and those of `import` of [gpp.program]. A file that
- * uses a name declares it; several may. A name that the project does not have is an error. A section of its own lets
- * the linker leave out what no function of the program uses. */
+ * The names are those visible to microcode sources and those under `import` in [gpp.program]. Each file that uses a
+ * name declares it; several files may declare the same one. A name that the project does not define is an error. Each
+ * name has a separate section, so that the linker can discard those that no function of the program uses. */
 #define IMPORT(name) \
     const volatile uint32_t __attribute__((weak, section(".imports." #name))) import_##name = 0
-/* As IMPORT, with the value where the project has no such name. */
+/* Like IMPORT, but with a default value, which is kept if the project does not define the name. */
 #define IMPORT_OR(name, value) \
     const volatile uint32_t __attribute__((weak, section(".imports." #name))) default_##name = (value)
 #define VALUE(name) (import_##name)
 #define VALUE_OR(name) (default_##name)
 
-/* A table of the project: the loader puts the number of records and then the records there. */
+/* A table of the project: the loader stores the number of records here, followed by the records. */
 #define TABLE(name, type, room) \
     static const volatile struct { uint32_t count; type record[room]; } table_##name \
         __attribute__((section(".imports." #name))) = { 0 }
 
-/* A port: the router's own IPv4 address and the length of its network's prefix, the upper 32 and the lower
- * 16 bits of the address on the link, the rate. */
+/* A port: the router's IPv4 address on it and the prefix length of its network, the upper 32 and the lower
+ * 16 bits of its link-layer address, and its rate. */
 struct port {
     uint32_t address, length, mac_high, mac_low, mbps;
 };
 
-/* A next hop that is found by ARP: the index of its entry in the table of next hops, port, IPv4 address and
- * largest packet. */
+/* A next hop that ARP resolves: the index of its entry in the table of next hops, its port, IPv4 address and
+ * MTU. */
 struct hop_entry {
     uint32_t index, port, address, mtu;
 };
 
-/* A route that is in the table before the start. */
+/* A route that is in the table before the program starts. */
 struct route_entry {
     uint32_t prefix, length, hop;
 };
@@ -60,17 +60,17 @@ struct clocks {
 
 /* ---- windows ---- */
 
-#define IXP_SRAM 0x80000000u       /* a channel every 0x10000000 */
+#define IXP_SRAM 0x80000000u       /* one channel every 0x10000000 */
 #define IXP_SCRATCH 0xca000000u
-#define IXP_RINGS 0xcb400000u      /* a ring every longword: a load gets, a store puts */
-#define IXP_QUEUES 0xcc000100u     /* a Q-array entry every longword, a channel every 0x400000 */
-#define IXP_RING_STATE 0xc0004800u /* base, head and tail of a ring, every 16 bytes */
+#define IXP_RINGS 0xcb400000u      /* one ring per longword: a load gets, a store puts */
+#define IXP_QUEUES 0xcc000100u     /* one Q-array entry per longword, one channel every 0x400000 */
+#define IXP_RING_STATE 0xc0004800u /* base, head and tail of a ring, 16 bytes per ring */
 #define IXP_TIMERS 0xc0020000u
 #define IXP_UART 0xc0030000u
 #define IXP_INTERRUPTS 0xd6000000u
 
-/* The aliases of SRAM and scratch: what a store does. SWP, which reads and writes in one
- * access, gives the old value as well. */
+/* What a store does at each alias of SRAM and scratch. SWP, which reads and writes in one
+ * access, also returns the previous value. */
 enum atomic { ATOMIC_WRITE, ATOMIC_CLEAR, ATOMIC_SET, ATOMIC_ADD };
 #define IXP_SRAM_ALIAS 0x04000000u
 #define IXP_SCRATCH_ALIAS 0x00100000u
@@ -96,8 +96,8 @@ static inline uint32_t ixp_swap(uint32_t address, uint32_t value)
 
 /* ---- bursts ---- */
 
-/* Consecutive longwords outside of the program's own memory, at an address that is a multiple of their bytes: LDM
- * and STM make one access to a line of 32 bytes, where single loads and stores make one each. */
+/* Consecutive longwords outside the program's own memory, at an address aligned to their total size: LDM and STM
+ * make one access to a line of 32 bytes, whereas single loads and stores make one access each. */
 #ifdef __arm__
 static inline void burst_read_4(uint32_t from, uint32_t *to)
 {
@@ -158,7 +158,7 @@ static inline void burst_write_8(uint32_t to, const uint32_t *from)
 
 /* ---- SRAM ---- */
 
-/* The core's address of an SRAM address of the microengines. */
+/* Converts an SRAM address of the microengines to the core's address. */
 static inline uint32_t sram_window(uint32_t address)
 {
     return IXP_SRAM | (address >> 30) << 28 | (address & 0x03fffffc);
@@ -179,7 +179,7 @@ static inline void sram_atomic(enum atomic what, uint32_t address, uint32_t valu
     *ixp_register(sram_window(address) + what * IXP_SRAM_ALIAS) = value;
 }
 
-/* The same, with the value from before. */
+/* The same, but returns the previous value. */
 static inline uint32_t sram_test(enum atomic what, uint32_t address, uint32_t value)
 {
     return ixp_swap(sram_window(address) + what * IXP_SRAM_ALIAS, value);
@@ -221,7 +221,7 @@ static inline void dram_write(uint32_t address, uint32_t value)
 
 /* ---- rings ---- */
 
-/* The next longword of a ring, 0 if there is none. */
+/* Gets the next longword from a ring, 0 if the ring is empty. */
 static inline uint32_t ring_get(uint32_t number)
 {
     return *ixp_register(IXP_RINGS + 4 * number);
@@ -232,9 +232,9 @@ static inline void ring_put(uint32_t number, uint32_t value)
     *ixp_register(IXP_RINGS + 4 * number) = value;
 }
 
-/* Whether a longword can be put onto a ring of so many longwords: a put onto a full ring would overwrite
- * the oldest. A ring is taken to be full with one place left, since head and tail are equal when it
- * is empty. */
+/* Whether a longword can be put onto a ring of `size` longwords: a put onto a full ring would overwrite
+ * the oldest one. A ring counts as full when one place is still free, since equal head and tail mean
+ * that it is empty. */
 static inline int ring_has_room(uint32_t number, uint32_t size)
 {
     uint32_t state = IXP_RING_STATE + 16 * number;
@@ -244,7 +244,7 @@ static inline int ring_has_room(uint32_t number, uint32_t size)
 
 /* ---- queues ---- */
 
-/* The longword at the head of a queue, 0 if it is empty: a handle with its link bits above. */
+/* Dequeues the longword at the head of a queue, 0 if it is empty: a handle with the link bits above it. */
 static inline uint32_t queue_dequeue(uint32_t channel, uint32_t entry)
 {
     return *ixp_register(IXP_QUEUES + channel * 0x400000 + 4 * entry);
@@ -274,7 +274,7 @@ static inline void interrupt_disable(uint32_t lines)
     *ixp_register(IXP_INTERRUPTS + 0x18) = lines;
 }
 
-/* Threads that raised interrupt A (0) or B (1), 32 from 32 * `word` on; writing ones acknowledges. */
+/* Returns and acknowledges the threads that raised interrupt A (0) or B (1), as a mask of 32 from 32 * `word` on. */
 static inline uint32_t thread_interrupts(uint32_t which, uint32_t word)
 {
     volatile uint32_t *raw = ixp_register(IXP_INTERRUPTS + 0x60 + 0x20 * which + 4 * word);
@@ -289,14 +289,14 @@ static inline void thread_interrupts_enable(uint32_t which, uint32_t word, uint3
 }
 
 #ifdef __arm__
-/* Lets the core take IRQs. */
+/* Enables IRQs. */
 static inline void irq_on(void)
 {
     uint32_t state;
     __asm__ volatile("mrs %0, cpsr\n\tbic %0, %0, #0x80\n\tmsr cpsr_c, %0" : "=r"(state) : : "memory");
 }
 
-/* Keeps the core from taking IRQs. */
+/* Disables IRQs. */
 static inline void irq_off(void)
 {
     uint32_t state;
@@ -310,14 +310,14 @@ static inline void wait_for_interrupt(void)
 }
 #endif
 
-/* The program's handler of IRQs; crt0 saves and restores registers. */
+/* The program's IRQ handler; crt0 saves and restores registers. */
 void irq(void);
 
 /* ---- timers: 1 to 4, which count down ---- */
 
 enum { TIMER_ON = 0x80 };
 
-/* Starts a timer that raises its interrupt after so many ticks, and then again and again. */
+/* Starts a timer that raises its interrupt after `ticks` ticks, and then periodically. */
 static inline void timer_start(uint32_t timer, uint32_t ticks)
 {
     uint32_t base = IXP_TIMERS + 4 * (timer - 1);
@@ -337,7 +337,7 @@ static inline void timer_clear(uint32_t timer)
     *ixp_register(IXP_TIMERS + 4 * (timer - 1) + 0x30) = 1;
 }
 
-/* Ticks until the timer goes off. */
+/* Ticks until the timer expires. */
 static inline uint32_t timer_count(uint32_t timer)
 {
     return *ixp_register(IXP_TIMERS + 4 * (timer - 1) + 0x20);
@@ -352,7 +352,7 @@ static inline void uart_put(char byte)
     *ixp_register(IXP_UART) = (uint8_t)byte;
 }
 
-/* A byte that was received, -1 if there is none. */
+/* Reads a received byte, -1 if there is none. */
 static inline int uart_get(void)
 {
     if (!(*ixp_register(IXP_UART + 0x14) & 1))
@@ -360,7 +360,7 @@ static inline int uart_get(void)
     return (int)(*ixp_register(IXP_UART) & 0xff);
 }
 
-/* Whether reception raises INTERRUPT_UART. */
+/* Sets whether reception raises INTERRUPT_UART. */
 static inline void uart_interrupts(int on)
 {
     *ixp_register(IXP_UART + 0x04) = on ? 1 : 0;

@@ -11,7 +11,7 @@ static void text(const char *text)
         uart_put(*text++);
 }
 
-/* A number with digits of a base, filled up to a width. */
+/* Prints a number in a base, padded to a width. */
 static void number(uint32_t value, uint32_t base, int width, char fill)
 {
     char digits[11], *at = digits + sizeof digits;

@@ -1,5 +1,5 @@
-@ Shifts of 64 bits by a number that is known when the program runs. The halves are where the
-@ byte order has them.
+@ 64-bit shifts by a number of bits that is known only at run time. The byte order determines which
+@ register holds which half.
 
         .file   "shift64.S"
         .syntax unified

@@ -1,4 +1,4 @@
-/* What the compiler expects of every C library. */
+/* Functions that the compiler expects every C library to have. */
 #include "string.h"
 
 #include <stdint.h>

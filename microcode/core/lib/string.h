@@ -1,4 +1,4 @@
-/* The part of the C library's that string.c has. */
+/* The part of the C library's <string.h> that string.c implements. */
 #ifndef STRING_H
 #define STRING_H
 

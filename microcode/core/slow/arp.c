@@ -8,9 +8,9 @@
 enum { MOST_HOPS = 64 };
 
 IMPORT_OR(ARP_REASON, 1);
-/* Of packets for the router itself, among them those whose next hop is not known. */
+/* The reason code of packets for the router itself, among them those whose next hop is unresolved. */
 IMPORT_OR(LOCAL_REASON, 0xffff);
-/* Milliseconds from one request for a next hop to the next, and requests after which it is silent. */
+/* Milliseconds between requests for a next hop, and the number of requests after which it counts as unreachable. */
 IMPORT_OR(ARP_RETRY, 1000);
 IMPORT_OR(ARP_TRIES, 3);
 IMPORT(NEXT_HOPS);
@@ -19,29 +19,29 @@ TABLE(NEIGHBOURS, struct hop_entry, MOST_HOPS);
 
 struct arp_counts arp_counts;
 
-/* A next hop of which the IPv4 address is given. */
+/* A next hop that is given by its IPv4 address. */
 struct neighbour {
     uint32_t port, address;
     int known, asking;
     uint8_t mac[6];
-    /* Requests sent since it is asked for, and the packet that waits, with its way. */
+    /* Requests sent in the current attempt to resolve it, and the packet that waits for it, with its next-hop entry. */
     uint32_t tries;
     struct exception packet;
     struct way way;
-    /* No request before this time. */
+    /* No request is sent before this time. */
     uint64_t quiet_until;
 };
 
-/* A request may be due that `arp_due` has not seen. */
+/* Set when a request may be due that `arp_due` has not seen. */
 static int more_due;
 static struct neighbour neighbours[MOST_HOPS];
 static uint32_t neighbour_count;
 static uint64_t retry;
 
-/* Frames of this program's own. */
+/* Buffer for the frames that this program builds. */
 static uint32_t frame_words[LEAST_FRAME / 4 + 1];
 
-/* The order in which requests go out: by port and address. */
+/* The order in which requests are sent: by port, then by address. */
 static int is_before(uint32_t port, uint32_t address, const struct neighbour *it)
 {
     return port < it->port || (port == it->port && address < it->address);
@@ -87,12 +87,12 @@ const uint8_t *arp_known(uint32_t number, uint32_t *port, uint32_t *address)
 
 /* ---- messages ---- */
 
-/* Ethernet's type of ARP; hardware, protocol and lengths of what follows. */
+/* The EtherType of ARP, then the hardware type, the protocol type and the lengths of their addresses. */
 static const uint8_t fixed[8] = { 8, 6, 0, 1, 8, 0, 6, 4 };
 enum { OPERATION = 20, SENDER_MAC = 22, SENDER = 28, TARGET_MAC = 32, TARGET = 38 };
 enum { REQUEST = 1, REPLY = 2 };
 
-/* The operation of a message that can be used, else 0: its sender has to be a single station. */
+/* The operation of a usable message, otherwise 0. The address of the sender must be that of a single station. */
 static uint32_t operation(const uint8_t *frame)
 {
     static const uint8_t none[6];
@@ -110,7 +110,7 @@ static void put_mac(uint8_t *at, const struct port *port)
     put16(at + 4, port->mac_low);
 }
 
-/* Makes a message by a port; a request has no address of its target. */
+/* Builds a message from a port. A request does not contain the target's link-layer address. */
 static const uint8_t *message(uint32_t what, uint32_t port, const uint8_t *target_mac, uint32_t target)
 {
     uint8_t *frame = (uint8_t *)frame_words;
@@ -130,7 +130,7 @@ static const uint8_t *message(uint32_t what, uint32_t port, const uint8_t *targe
     return frame;
 }
 
-/* Sends a message in a buffer; whether the ring had room. */
+/* Sends a message in a buffer; returns whether the ring had room. */
 static int send_message(uint32_t handle, const uint8_t *frame, uint32_t port)
 {
     packet_write(handle, frame, LEAST_FRAME);
@@ -141,10 +141,10 @@ static int send_message(uint32_t handle, const uint8_t *frame, uint32_t port)
     return 0;
 }
 
-/* ---- packets that go to a next hop ---- */
+/* ---- packets to a next hop ---- */
 
-/* Gives a packet to ICMP, for another reason than the fast path's. There is no message about what the router
- * itself has sent. */
+/* Passes a packet to ICMP with a reason that may differ from the fast path's. No message is sent about a packet
+ * of the router itself. */
 static void hand_on(struct exception *packet, uint32_t reason)
 {
     int own = packet->reason == REASON_NO_WAY;
@@ -153,7 +153,7 @@ static void hand_on(struct exception *packet, uint32_t reason)
         buffer_free(packet->handle);
 }
 
-/* An entry of the table of next hops that is found by ARP, 0 if it is none. */
+/* The record of a next-hop table entry that ARP resolves, 0 if the entry is not one of these. */
 static const volatile struct hop_entry *entry_of(uint32_t index)
 {
     for (uint32_t entry = 0; entry < table_NEIGHBOURS.count; entry++)
@@ -172,8 +172,8 @@ static void entry_words(const volatile struct hop_entry *entry, const struct nei
     words[3] = port->mac_high << 16 | port->mac_low;
 }
 
-/* Sends a packet as the fast path would, which has left the time to live as it was. What the router itself has
- * made leaves as it is. */
+/* Sends a packet as the fast path would have done, and decrements the time to live, which the fast path has not. A
+ * packet that the router itself has built keeps its time to live. */
 static void forward(struct exception *packet, struct way *way)
 {
     uint8_t *frame = header_of(packet);
@@ -211,7 +211,7 @@ static void forward(struct exception *packet, struct way *way)
     }
 }
 
-/* A packet whose next hop the fast path did not know. */
+/* Handles a packet whose next hop was unresolved in the fast path. */
 static void unresolved(struct exception *packet)
 {
     struct way way;
@@ -221,18 +221,18 @@ static void unresolved(struct exception *packet)
         return;
     }
     if (way_leads_out(&way)) {
-        /* The address has come since the fast path looked. */
+        /* The address has been learnt since the fast path's lookup. */
         forward(packet, &way);
         return;
     }
     const volatile struct hop_entry *entry = entry_of(way.index);
     struct neighbour *it = entry ? find(entry->port, entry->address) : 0;
     if (!it) {
-        /* A prefix that is the router's own, or what has no way any more. */
+        /* The route is for the router itself, or no longer leads anywhere. */
         hand_on(packet, packet->reason);
         return;
     }
-    /* The latest is kept (RFC 1122, 2.3.2.2). */
+    /* The latest packet is kept (RFC 1122, 2.3.2.2). */
     if (it->asking) {
         arp_counts.displaced++;
         buffer_free(it->packet.handle);
@@ -250,7 +250,7 @@ void icmp_resolve(struct exception *packet)
     unresolved(packet);
 }
 
-/* A message came: learns of its sender and answers a request. */
+/* Handles a message: learns its sender's address and answers a request. */
 static void heard(struct exception *packet, uint32_t what)
 {
     const uint8_t *frame = header_of(packet);
@@ -263,8 +263,8 @@ static void heard(struct exception *packet, uint32_t what)
         it->asking = 0;
         memcpy(it->mac, frame + SENDER_MAC, 6);
         arp_counts.learnt++;
-        /* Microengines read an entry in one access, and the core stores a longword at a time: until the
-         * last one is there, the first says that the packet is for the core. */
+        /* Microengines read an entry in one access, but the core stores one longword at a time. Until all
+         * the others are in place, the first longword therefore still sends packets to the core. */
         for (uint32_t entry = table_NEIGHBOURS.count; entry-- > 0;) {
             const volatile struct hop_entry *at = &table_NEIGHBOURS.record[entry];
             if (at->port != port || at->address != sender)
@@ -284,7 +284,7 @@ static void heard(struct exception *packet, uint32_t what)
         forward(&it->packet, &it->way);
 }
 
-/* ---- what the program calls ---- */
+/* ---- called by the main program ---- */
 
 int arp_take(struct exception *packet)
 {
@@ -312,12 +312,12 @@ int arp_take(struct exception *packet)
     return 1;
 }
 
-/* Asks for a next hop. */
+/* Sends a request for a next hop. */
 static void ask(struct neighbour *it)
 {
     uint32_t handle = buffer_take();
     if (!handle) {
-        /* The next request will be made when it is due. */
+        /* The next request will be sent when it is due. */
         arp_counts.given_up++;
         return;
     }
@@ -325,7 +325,7 @@ static void ask(struct neighbour *it)
         arp_counts.requests++;
 }
 
-/* Does what is due now; gives when something is due next, 0 if nothing is. */
+/* Does what is due now; returns when something is due next, 0 if nothing is. */
 static uint64_t do_due(void)
 {
     uint64_t next = 0;

@@ -1,4 +1,4 @@
-/* The core of a router that answers and finds its next hops. What `[gpp.arp]` and `[gpp.icmp]` do, in C. */
+/* The core of a router that answers packets and resolves its next hops. What `[gpp.arp]` and `[gpp.icmp]` do, in C. */
 #include "arp.h"
 #include "icmp.h"
 #include "packets.h"

@@ -3,8 +3,8 @@
 #include "fib.h"
 #include "packets.h"
 
-/* Memory with the number of changes, then eight longwords for each, in the order of their times: nanoseconds
- * since the start, what (0 adds, 1 redirects, 2 removes), prefix, length, and the next hop as it stands in the
+/* Memory with the number of changes, then eight longwords for each change, in order of time: nanoseconds since
+ * the start, operation (0 adds, 1 redirects, 2 removes), prefix, length, and the next hop in the format of the
  * table. */
 IMPORT_OR(ROUTE_CHANGES, 0xffffffff);
 

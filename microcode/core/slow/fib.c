@@ -6,13 +6,13 @@
 
 IMPORT(ROUTE_ROOT);
 IMPORT(NEXT_HOPS);
-/* Room for more blocks and next hops than the project's routes need: memory in the channel of the table, behind
- * it. A block has 1024 bytes, a next hop 16. */
+/* Room for more blocks and next hops than the project's routes need: memory in the table's channel, at addresses
+ * above the table. A block has 1024 bytes, a next hop 16. */
 IMPORT(ROUTE_BLOCKS);
 IMPORT(ROUTE_BLOCKS_SIZE);
 IMPORT(ROUTE_HOPS);
 IMPORT(ROUTE_HOPS_SIZE);
-/* Microseconds after which no reader is left in a block. */
+/* Microseconds after which no reader is left in a block that has become unreachable. */
 IMPORT_OR(ROUTE_GRACE, 100);
 
 enum { MOST_FIRST = 256 };
@@ -47,7 +47,7 @@ static uint32_t hash(uint32_t a, uint32_t b)
     return all ^ all >> 15;
 }
 
-/* The slot of a route, or one for it. */
+/* The slot of a route, or the empty slot where it belongs. */
 static struct route *slot_of(uint32_t prefix, uint32_t length)
 {
     for (uint32_t at = hash(prefix, length);; at++) {
@@ -57,7 +57,7 @@ static struct route *slot_of(uint32_t prefix, uint32_t length)
     }
 }
 
-/* Empties a slot. What stands behind it moves up where it would not be found any more. */
+/* Empties a slot. Routes in later slots that would no longer be found move up. */
 static void vacate(struct route *it)
 {
     uint32_t hole = (uint32_t)(it - routes);
@@ -71,13 +71,13 @@ static void vacate(struct route *it)
     routes[hole].state = EMPTY;
 }
 
-/* What an entry has that packets for an address find. */
+/* The contents of the entry that a lookup of an address finds. */
 struct found {
     uint32_t word;
-    uint8_t owner; /* 1 + the length of its route */
+    uint8_t owner; /* 1 + the length of the route */
 };
 
-/* Of the routes up to a length, the longest that covers an address. */
+/* The longest route that covers an address and is no longer than `most`. */
 static struct found best(uint32_t address, int most)
 {
     for (int length = most; length >= 0; length--) {
@@ -102,12 +102,12 @@ uint32_t fib_route_count(void)
 
 /* ---- next hops ---- */
 
-/* Those that the program has added, by their number from the first on, and a hash table of them. */
+/* The next hops that the program has added, in order of their index, and a hash table of them. */
 static uint32_t hops[MOST_HOPS][4];
 static uint16_t hop_slots[2 * MOST_HOPS];
 static uint32_t hop_count, first_hop, hop_room;
 
-/* The slot of a next hop, or one for it. */
+/* The slot of a next hop, or the empty slot where it belongs. */
 static uint32_t hop_slot(const uint32_t *words)
 {
     for (uint32_t at = hash(words[1] ^ words[0], words[2] ^ words[3]);; at++) {
@@ -117,7 +117,7 @@ static uint32_t hop_slot(const uint32_t *words)
     }
 }
 
-/* The index of a next hop, which is written if it is new; 0 if there is no room. */
+/* The index of a next hop, which is written to the table if it is new; 0 if there is no room. */
 static uint32_t hop_index(const uint32_t *words)
 {
     uint32_t slot = hop_slot(words);
@@ -137,19 +137,19 @@ static uint32_t hop_index(const uint32_t *words)
 
 /* ---- the table: the root, then blocks ---- */
 
-/* What has been touched of it, beside the table in SRAM: longwords, and 2 + the length of the route that an entry
- * has, 1 without a route, 0 for what was not touched. */
+/* A copy of those entries of the SRAM table that have been touched: `trie` has their longwords, `owners` has 2 + the
+ * length of an entry's route, 1 if it has no route, 0 if it has not been touched. */
 static uint32_t trie[ROOT + MOST_BLOCKS * BLOCK];
 static uint8_t owners[ROOT + MOST_BLOCKS * BLOCK];
-/* Of each block the addresses that it is for, the bits of an address that decide up to it, and how many routes
- * are longer than what leads to it. */
+/* Of each block the prefix that it covers, the number of address bits that are resolved once it has been read, and
+ * the number of routes that need it, which are those longer than the prefix. */
 static struct block {
     uint32_t prefix;
     uint16_t bits, deeper;
 } blocks[MOST_BLOCKS];
 static uint32_t first_blocks, all_blocks, used_blocks;
 
-/* Blocks that were never used begin here; those that became free, in order, and since when. */
+/* The first block that was never used; the blocks that became free, in order, and the time when each did. */
 static uint32_t new_block;
 static struct free_block {
     uint16_t block;
@@ -175,7 +175,7 @@ static uint32_t leads_to(uint32_t block)
     return MORE | (address_of(first_of(block)) - VALUE(ROUTE_ROOT));
 }
 
-/* Takes an entry of the project's routes over from SRAM. The routes have to be those that it is of. */
+/* Takes over an entry from SRAM at first use. The routes must still be those from which the entry was made. */
 static void touch(uint32_t at)
 {
     if (owners[at])
@@ -203,7 +203,7 @@ static int block_at(uint32_t at)
     return (int)((entry - ROOT) / BLOCK);
 }
 
-/* Takes over what is not yet, here and in the blocks below. */
+/* Takes over all entries that have not been touched yet, here and in the blocks below. */
 static void touch_all(uint32_t first, uint32_t count)
 {
     for (uint32_t at = first; at < first + count; at++) {
@@ -213,7 +213,7 @@ static void touch_all(uint32_t first, uint32_t count)
     }
 }
 
-/* Whether writes go to SRAM. Those of a new block wait until it is whole. */
+/* Whether writes go to SRAM. A new block is written only once it is complete. */
 static int live;
 
 static void write_entry(uint32_t at, uint32_t word)
@@ -224,7 +224,7 @@ static void write_entry(uint32_t at, uint32_t word)
     }
 }
 
-/* Writes an entry, if that is another longword. */
+/* Writes an entry if its longword changes. */
 static void set(uint32_t at, uint32_t word)
 {
     if (trie[at] == word)
@@ -233,7 +233,7 @@ static void set(uint32_t at, uint32_t word)
     write_entry(at, word);
 }
 
-/* The entry of a block that decides the bits of an address up to `bits`. */
+/* The index, in the root or in a block, of the entry for an address that resolves its first `bits` bits. */
 static uint32_t place(uint32_t address, uint32_t bits)
 {
     return bits == 16 ? address >> 16 : address >> (32 - bits) & 0xff;
@@ -241,7 +241,7 @@ static uint32_t place(uint32_t address, uint32_t bits)
 
 enum which { SHORTER, EQUAL };
 
-/* Gives entries with owners that are shorter than, or equal to, `owner` another route, here and below. */
+/* Assigns another route to entries whose route is shorter than, or as long as, that of `owner`, here and below. */
 static void cover(uint32_t first, uint32_t count, enum which which, uint32_t owner, struct found with)
 {
     for (uint32_t at = first; at < first + count; at++) {
@@ -255,7 +255,7 @@ static void cover(uint32_t first, uint32_t count, enum which which, uint32_t own
     }
 }
 
-/* The entries of a route in the block of its level: the first, and how many. */
+/* The entries of a route in the block of its level: returns the first, and sets `count` to their number. */
 static uint32_t entries(uint32_t prefix, uint32_t length, uint32_t *count)
 {
     uint32_t block = 0, bits = 16;
@@ -270,7 +270,7 @@ static uint32_t entries(uint32_t prefix, uint32_t length, uint32_t *count)
     return block + place(prefix, bits);
 }
 
-/* Counts a route in the blocks that it needs. */
+/* Adds `more` to the route counts of the blocks that a route needs. */
 static void count_in(uint32_t prefix, uint32_t length, int more)
 {
     uint32_t block = 0;
@@ -283,7 +283,7 @@ static void count_in(uint32_t prefix, uint32_t length, int more)
     }
 }
 
-/* Blocks that a new route takes into use. */
+/* The number of blocks that a new route would have to allocate. */
 static uint32_t takes(uint32_t prefix, uint32_t length)
 {
     uint32_t block = 0, need = 0;
@@ -370,7 +370,7 @@ static void remove_route(uint32_t prefix, uint32_t length)
         if (below < 0)
             return;
         if (!blocks[below].deeper) {
-            /* Readers may still be in the blocks: they stay as they are. */
+            /* Readers may still be in the blocks, so their contents do not change. */
             struct found entry = best(prefix, (int)bits);
             int more = length > 24 && bits == 16 ? block_at(first_of((uint32_t)below) + place(prefix, 24)) : -1;
             owners[at] = (uint8_t)(entry.owner + 1);
@@ -382,7 +382,7 @@ static void remove_route(uint32_t prefix, uint32_t length)
         }
         block = first_of((uint32_t)below);
     }
-    /* Everything that the route had falls to the next shorter one. */
+    /* All entries of the route pass to the next shorter route. */
     struct found heir = best(prefix, (int)length - 1);
     cover(block + place(prefix, bits), 1u << (bits - length), EQUAL, length + 1, heir);
 }
@@ -404,7 +404,7 @@ void fib_start(void)
         if (is_new[route])
             enter(slot, it->prefix, it->length, it->hop);
     }
-    /* The loader's blocks lie behind the root: which there are say the entries that lead to them. */
+    /* The loader's blocks follow the root; the entries that lead to them show how many there are. */
     first_blocks = MOST_BLOCKS;
     for (uint32_t route = 0; route < table_ROUTES.count; route++) {
         uint32_t prefix = table_ROUTES.record[route].prefix, length = table_ROUTES.record[route].length, block = 0;
@@ -452,7 +452,7 @@ enum changed fib_change(enum change what, uint32_t prefix, uint32_t length, cons
         return ROUTE_IS_NOT_THERE;
     uint32_t count, first;
     if (what == CHANGE_REMOVE) {
-        /* What the route has is taken over while it is there. */
+        /* The route's entries are taken over while the route still exists. */
         first = entries(prefix, length, &count);
         touch_all(first, count);
         vacate(it);

@@ -1,12 +1,12 @@
 /* Changes of the routing table while packets flow: routes, and the table that microengines read.
  *
- * A reader goes from an entry of the root to a block and from there perhaps to another. Whenever it comes, what it
- * finds has to be the way before a change or the way after it:
+ * A reader goes from an entry of the root to a block and possibly from there to another. Whenever it reads, the
+ * route that it finds must be either the one before a change or the one after it. Three rules ensure this:
  *
- * - a longword is written as a whole, and for each address one longword decides between before and after;
+ * - a longword is written as a whole, and for each address a single longword decides between before and after;
  * - a block and a next hop are written in full before the entry that leads to them;
- * - a block to which nothing leads any more stays as it is for the time `grace`, in which the last reader has
- *   left it. A next hop is never used for anything else: packets keep its number while they wait in queues. */
+ * - a block that has become unreachable stays unchanged for the time `grace`, by the end of which no reader is left
+ *   in it. A next hop's entry is never reused: packets keep its number while they wait in queues. */
 #ifndef FIB_H
 #define FIB_H
 
@@ -18,8 +18,8 @@ enum changed {
     ROUTE_IS_THERE,
     ROUTE_IS_NOT_THERE,
     ROUTE_HAS_HOST_BITS,
-    TABLE_IS_FULL,    /* of blocks, routes or next hops */
-    CHANGE_HAS_TO_WAIT /* for blocks, until fib_ready */
+    TABLE_IS_FULL,    /* no room for more blocks, routes or next hops */
+    CHANGE_HAS_TO_WAIT /* for free blocks, until `fib_ready` */
 };
 
 struct fib_counts {
@@ -28,13 +28,13 @@ struct fib_counts {
 
 extern struct fib_counts fib_counts;
 
-/* Takes over the routes of the project. */
+/* Takes over the project's routes. */
 void fib_start(void);
-/* Makes a change; `hop` is the next hop as it stands in the table, of no account where a route goes. */
+/* Makes a change; `hop` is the next hop in the format of the table, ignored when a route is removed. */
 enum changed fib_change(enum change what, uint32_t prefix, uint32_t length, const uint32_t *hop);
-/* When a change that has to wait can be made. */
+/* The time at which a change that has to wait can be made. */
 uint64_t fib_ready(void);
-/* Routes, in no order: calls `each` for all. */
+/* Calls `each` for every route, in no particular order. */
 void fib_routes(void (*each)(uint32_t prefix, uint32_t length, uint32_t hop));
 uint32_t fib_route_count(void);
 uint32_t fib_block_count(void);

@@ -4,13 +4,13 @@
 
 #include "ip.h"
 
-/* The fast path's reason codes that are answered; NONE is no code. */
+/* The fast path's reason codes that call for an answer; NONE matches no code. */
 enum { NONE = 0xffff };
 IMPORT_OR(TTL_REASON, NONE);
 IMPORT_OR(LOCAL_REASON, NONE);
 IMPORT_OR(NO_ROUTE_REASON, NONE);
 IMPORT_OR(TOO_BIG_REASON, NONE);
-/* Error messages a second, how many may come at once, and the time to live of messages. */
+/* Error messages per second, the largest burst of them, and the time to live of all messages. */
 IMPORT_OR(ICMP_RATE, 1000);
 IMPORT_OR(ICMP_BURST, 50);
 IMPORT_OR(ICMP_TTL, 64);
@@ -22,10 +22,10 @@ struct icmp_counts icmp_counts;
 static struct network networks[MOST_PORTS];
 static uint32_t identification;
 
-/* The packet that is answered, and the answer. The Ethernet header is in front of each. */
+/* The packet being answered, and the answer, each with its Ethernet header in front. */
 static uint32_t request_words[FRAME_MOST / 4 + 8], reply_words[FRAME_MOST / 4 + 8];
 
-/* ---- how often: a token bucket in ticks ---- */
+/* ---- rate limit: a token bucket in ticks ---- */
 
 static uint64_t bucket_level, bucket_full, bucket_at;
 static uint32_t bucket_interval;
@@ -52,9 +52,9 @@ void icmp_start(void)
     bucket_level = bucket_full;
 }
 
-/* ---- what to say ---- */
+/* ---- choice of the answer ---- */
 
-/* What a packet calls for. */
+/* The kind of answer that a packet calls for. */
 static enum answer answer(uint32_t reason, const struct datagram *packet, struct trouble *what)
 {
     if (reason == VALUE_OR(TTL_REASON) || reason == REASON_EXPIRED) {
@@ -64,7 +64,7 @@ static enum answer answer(uint32_t reason, const struct datagram *packet, struct
     } else if (reason == REASON_NO_HOST) {
         *what = (struct trouble){ 3, 1, 0 };
     } else if (reason == VALUE_OR(TOO_BIG_REASON) || reason == REASON_TOO_BIG) {
-        /* What may be fragmented ends here: the router does not do it. */
+        /* Packets that may be fragmented are dropped: the router does not fragment. */
         return datagram_keeps_whole(packet) ? ANSWER_TOO_BIG : ANSWER_NOTHING;
     } else if (reason == VALUE_OR(LOCAL_REASON)) {
         uint32_t protocol = datagram_protocol(packet);
@@ -83,10 +83,10 @@ static struct sending sending(uint32_t source)
     return (struct sending){ source, VALUE_OR(ICMP_TTL), identification };
 }
 
-/* ---- on the way out ---- */
+/* ---- sending ---- */
 
-/* Sends the reply by the way that the routing table has for an address; `bytes` of it are written, and
- * what is behind them stands in the buffer already. Whether a microengine or ARP has it. */
+/* Sends the reply along the route to an address; its first `bytes` bytes are written, and the rest is
+ * already in the buffer. Returns whether the reply was passed to a microengine or to ARP. */
 static int reply(struct exception *packet, uint32_t length, uint32_t bytes, uint32_t to)
 {
     uint8_t *frame = (uint8_t *)reply_words;
@@ -141,13 +141,13 @@ static void send_error(struct exception *packet, struct trouble what, const stru
         given_up(packet);
 }
 
-/* Answers an echo request, which is known whole. */
+/* Answers an echo request, which has been read in full. */
 static void send_echo(struct exception *packet, const struct datagram *request)
 {
     uint8_t *frame = (uint8_t *)reply_words;
     struct sending from = sending(0);
     uint32_t length = icmp_echo_reply(frame + LINK_HEADER, request, from);
-    /* Behind a header without options the rest of an echo stays where it is. */
+    /* If the request has no IPv4 options, the data of the echo stays where it is. */
     uint32_t bytes = request->header == IP_HEADER ? LINK_HEADER + IP_HEADER + MESSAGE_HEADER : FRAME_MOST;
     if (length && reply(packet, length, bytes, datagram_source(request)))
         icmp_counts.echo_replies++;
@@ -174,7 +174,7 @@ int icmp_take(struct exception *packet)
         icmp_counts.limited++;
         return 0;
     }
-    /* All that the answer needs of the packet: the first bytes have been read. */
+    /* Read everything that the answer needs of the packet; the first bytes have already been read. */
     uint8_t *frame = (uint8_t *)request_words;
     uint32_t needed = LINK_HEADER + (how == ANSWER_ECHO ? about.length : datagram_quoted(&about));
     uint32_t known = packet->known;

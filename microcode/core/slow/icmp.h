@@ -4,7 +4,7 @@
 
 #include "packets.h"
 
-/* What was done. */
+/* Counts of what was done. */
 struct icmp_counts {
     uint32_t time_exceeded, unreachable, too_big, echo_replies, silent, limited, given_up;
 };
@@ -12,12 +12,12 @@ struct icmp_counts {
 extern struct icmp_counts icmp_counts;
 
 void icmp_start(void);
-/* Answers a packet, if its reason calls for an answer and one may be given: whether its buffer is used
- * up. */
+/* Answers a packet if its reason calls for an answer and one is allowed; returns whether the buffer was
+ * consumed. */
 int icmp_take(struct exception *packet);
 
-/* Sends an answer whose next hop is not known yet as soon as it is; the buffer is used up. A program without
- * ARP gives the buffer back. */
+/* Sends an answer whose next hop is unresolved as soon as it is resolved; the buffer is consumed. Without ARP,
+ * the program only frees the buffer. */
 void icmp_resolve(struct exception *packet);
 
 #endif

@@ -48,7 +48,7 @@ uint32_t datagram_quoted(const struct datagram *it)
     return bytes < it->length ? bytes : it->length;
 }
 
-/* All bits of the host are ones or, as was once the use, zeros. A network of two has no broadcast. */
+/* All host bits are ones or, by an old convention, zeros. A network of two addresses has no broadcast address. */
 static int is_broadcast(uint32_t address, const struct network *in)
 {
     if (in->length >= 31)
@@ -92,7 +92,7 @@ int must_be_silent(const struct datagram *about, const struct network *networks,
     return datagram_protocol(about) == ICMP && (type < 0 || is_error(type));
 }
 
-/* Puts the headers in front of a message that stands behind them, and its checksum into it. */
+/* Writes the IPv4 header in front of a message that is already in place, and the checksum into the message. */
 static uint32_t packet(uint8_t *to, struct sending sending, uint32_t destination, uint8_t service, uint32_t bytes)
 {
     uint8_t *message = to + IP_HEADER;

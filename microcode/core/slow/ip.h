@@ -1,5 +1,5 @@
-/* IPv4 packets in Ethernet frames, as far as their bytes are known, and ICMP messages about them. Knows
- * no chip. */
+/* IPv4 packets in Ethernet frames, as far as their bytes have been read, and ICMP messages about them. Does
+ * not depend on the chip. */
 #ifndef IP_H
 #define IP_H
 
@@ -8,14 +8,14 @@
 #include "bytes.h"
 
 enum { LINK_HEADER = 14, IP_HEADER = 20, MESSAGE_HEADER = 8, QUOTED = 8, ICMP = 1, UDP = 17 };
-/* Bytes of the least frame without its check sequence. */
+/* Bytes of the shortest frame without its frame check sequence. */
 enum { LEAST_FRAME = 60 };
 
-/* A packet of which the fixed part of the header is known and says what can be. */
+/* A packet of which at least the fixed part of the header has been read and is plausible. */
 struct datagram {
-    const uint8_t *link;   /* of its frame, 0 if there is none */
+    const uint8_t *link;   /* start of its frame, 0 if there is none */
     const uint8_t *packet; /* from the IPv4 header on */
-    uint32_t known;        /* bytes of it, without what pads the frame */
+    uint32_t known;        /* bytes of it that have been read, without the padding of the frame */
     uint32_t header;       /* bytes of its header */
     uint32_t length;       /* bytes of the packet */
 };
@@ -25,7 +25,7 @@ struct network {
     uint32_t address, length;
 };
 
-/* What an error message says: type, code, and the longword behind the checksum. */
+/* The contents of an error message: type, code, and the longword after the checksum. */
 struct trouble {
     uint8_t type, code;
     uint32_t rest;
@@ -35,10 +35,10 @@ struct trouble {
 uint32_t checksum_fold(uint32_t sum);
 /* The ones' complement sum of 16-bit words; an odd last byte is the upper half of a word. */
 uint32_t checksum_sum(const uint8_t *bytes, uint32_t count);
-/* The checksum of a header whose time to live has gone down by one. */
+/* The checksum of a header after its time to live has been decremented. */
 uint32_t checksum_ttl_step(uint32_t checksum);
 
-/* The packet in the first bytes of a frame; whether there is one. */
+/* Finds the IPv4 packet in the first bytes of a frame; returns whether there is one. */
 int datagram_in_frame(struct datagram *it, const uint8_t *frame, uint32_t known);
 
 static inline uint32_t datagram_source(const struct datagram *it)
@@ -56,7 +56,7 @@ static inline uint32_t datagram_protocol(const struct datagram *it)
     return it->packet[9];
 }
 
-/* The byte behind the header, -1 if it is not known. */
+/* The first byte after the header, -1 if it has not been read. */
 static inline int datagram_first(const struct datagram *it)
 {
     return it->known > it->header ? it->packet[it->header] : -1;
@@ -68,22 +68,22 @@ static inline int datagram_keeps_whole(const struct datagram *it)
     return (it->packet[6] & 0x40) != 0;
 }
 
-/* Bytes of the packet from its header on that an error message needs. */
+/* The number of bytes of the packet, from its header on, that an error message quotes. */
 uint32_t datagram_quoted(const struct datagram *it);
 
 /* Whether an address may be that of a single host (RFC 1812, 4.3.2.7). */
 int is_host(uint32_t address, const struct network *networks, uint32_t count);
-/* Whether nothing may be said about a packet (RFC 1812, 4.3.2.7). */
+/* Whether no error message may be sent about a packet (RFC 1812, 4.3.2.7). */
 int must_be_silent(const struct datagram *about, const struct network *networks, uint32_t count);
 
-/* Fields of what the router itself sends. */
+/* Header fields of packets that the router itself sends. */
 struct sending {
     uint32_t source, ttl, identification;
 };
 
-/* Writes an error message about a packet, from the IPv4 header on; gives its bytes. */
+/* Writes an error message about a packet, from the IPv4 header on; returns its length. */
 uint32_t icmp_error(uint8_t *to, struct trouble what, const struct datagram *about, struct sending sending);
-/* Writes the answer to an echo request; gives its bytes, 0 if it is none, or broken. */
+/* Writes the reply to an echo request; returns its length, 0 if the packet is not a valid echo request. */
 uint32_t icmp_echo_reply(uint8_t *to, const struct datagram *request, struct sending sending);
 
 #endif

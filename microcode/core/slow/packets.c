@@ -31,7 +31,7 @@ static uint32_t descriptor_of(uint32_t handle)
 
 uint32_t buffer_take(void)
 {
-    /* Above the handle stand the bits of the link. */
+    /* The link bits are above the handle. */
     return queue_dequeue(VALUE(FREE_BUFFERS_CHANNEL), VALUE(FREE_BUFFERS_ENTRY)) & 0x00ffffff;
 }
 
@@ -40,7 +40,7 @@ void buffer_free(uint32_t handle)
     queue_enqueue(VALUE(FREE_BUFFERS_CHANNEL), VALUE(FREE_BUFFERS_ENTRY), handle);
 }
 
-/* Longwords between network order in memory and the program's; nothing to do on a big-endian core. */
+/* Converts longwords between values and bytes in network order; there is nothing to do on a big-endian core. */
 static void turn(uint32_t *words, uint32_t count)
 {
     if (network_longword(1) == 1)
@@ -91,13 +91,13 @@ void exception_read(struct exception *packet, uint32_t entry)
     packet->reason = entry >> 24;
     packet->handle = exception_handle(entry);
     uint32_t descriptor = descriptor_of(packet->handle), words[4];
-    /* The link of the queue, length, and the port on which it came. */
+    /* The queue link, the length, and the input port. */
     burst_read_4(sram_window(descriptor), words);
     packet->length = words[1];
     packet->input = words[2];
     uint8_t *header = header_of(packet);
     packet->known = packet_read(packet->handle, 0, KNOWN, header);
-    /* Each longword is an access to DRAM: most packets need no more. */
+    /* Each burst is an access to DRAM, and most packets need no more. */
     if (get16(header + 12) == 0x0800 && header[14] != 0x45)
         packet->known += packet_read(packet->handle, KNOWN, KNOWN_WITH_OPTIONS - KNOWN, header + KNOWN);
 }
@@ -141,7 +141,7 @@ void way_link(const struct way *way, uint8_t *frame)
 
 /* ---- time ---- */
 
-/* Timer 4 runs freely, timer 1 is the alarm. */
+/* Timer 4 is free-running, timer 1 is the alarm. */
 static uint64_t time_past;
 static uint32_t time_last;
 volatile uint32_t rang;

@@ -18,7 +18,7 @@ uint32_t rcp_length(const struct rcp_link *it)
     return it->settings.period < it->rtt ? it->settings.period : it->rtt;
 }
 
-/* Moves an average towards a mean: by length / d if it is longer, and by the smaller gain
+/* Moves the average d towards a mean: with the gain length / d if the mean is longer, and with the smaller gain
  * (rate / capacity) * (mean / d) * (length / d) if it is shorter. */
 static uint32_t moved(uint64_t capacity, uint32_t rate, uint32_t length, uint32_t d, uint32_t mean)
 {
@@ -41,11 +41,11 @@ static uint32_t moved(uint64_t capacity, uint32_t rate, uint32_t length, uint32_
     return d > down ? d - (uint32_t)down : 1;
 }
 
-/* value * numerator / denominator, rounded down; the largest number if that does not fit. */
+/* value * numerator / denominator, rounded down; less if numerator / denominator does not fit in 32 bits. */
 static uint64_t times_ratio(uint32_t value, struct wide numerator, const struct wide *denominator)
 {
     struct wide whole = wide_divide(&numerator, denominator), rest = wide_of(0);
-    /* A bit of the value at a time: its product with the remainder may not fit. */
+    /* One bit of the value at a time, since its product with the remainder may not fit. */
     uint64_t quotient = 0;
     for (int bit = 31; bit >= 0; bit--) {
         quotient <<= 1;
@@ -57,15 +57,15 @@ static uint64_t times_ratio(uint32_t value, struct wide numerator, const struct 
             quotient++;
         }
     }
-    /* The target is below 2^35, so a larger product is as good as this one. */
+    /* The caller limits the rate to 32 bits, so a larger product would make no difference. */
     uint64_t times = wide_to_64(&whole);
     if (times >> 32)
         times = 0xffffffffu;
     return times * value + quotient;
 }
 
-/* rate * (1 + length / rtt * (alpha * (target - input) - beta * queue / rtt) / target), exactly, then rounded
- * down, at least ten bytes a round-trip time and at most the target. */
+/* rate * (1 + length / rtt * (alpha * (target - input) - beta * queue / rtt) / target), computed exactly, then
+ * rounded down; at least ten bytes per round-trip time, at most the target and at most 2^32 - 1. */
 static uint32_t update(const struct rcp_settings *set, uint32_t rate, uint32_t length, uint32_t rtt,
                        uint32_t bytes, uint32_t queue)
 {

@@ -1,4 +1,4 @@
-/* The slow path of RCP: what `[gpp.rcp]` does, in C. The rate and what threads count are in scratch. */
+/* The slow path of RCP: what `[gpp.rcp]` does, in C. The rate and the threads' counters are in scratch. */
 #include "packets.h"
 #include "rcp_law.h"
 #include "traffic.h"
@@ -8,13 +8,13 @@ IMPORT(RCP_RATE);
 /* 16 bytes for each thread and group. */
 IMPORT(RCP_COUNTERS);
 IMPORT(RCP_COUNTERS_SIZE);
-/* The threads that count; all for which there is room unless RCP_THREADS says how many. */
+/* The threads that have counters; as many as there is room for, unless RCP_THREADS gives their number. */
 IMPORT_OR(RCP_FIRST_THREAD, 0);
 IMPORT_OR(RCP_THREADS, 0);
 /* 1, or one for each port. */
 IMPORT_OR(RCP_GROUPS, 1);
-/* Gains and the share of the capacity that is to be used in parts per million, times in microseconds, the first
- * rate in bytes per second: a twentieth of the capacity if it is 0. */
+/* Gains and the target share of the capacity in parts per million, times in microseconds, the initial rate in bytes
+ * per second; if that is 0, the initial rate is a twentieth of the capacity. */
 IMPORT_OR(RCP_ALPHA, 400000);
 IMPORT_OR(RCP_BETA, 400000);
 IMPORT_OR(RCP_ETA, 1000000);
@@ -24,7 +24,7 @@ IMPORT_OR(RCP_INITIAL_RTT, 200000);
 
 enum { RECORD = 16, MOST_THREADS = 128 };
 
-/* What the last interval came to, for who looks from outside. */
+/* Inputs and results of the last interval, for outside observers. */
 struct {
     struct rcp_link before;
     struct rcp_counters counters;
@@ -40,7 +40,7 @@ static struct group {
 static struct rcp_counters seen[MOST_PORTS][MOST_THREADS];
 static uint32_t group_count, threads, first_thread, nanoseconds_per_tick;
 
-/* Nanoseconds in ticks, rounded up; at least 1. */
+/* Converts nanoseconds to ticks, rounded up; at least 1. */
 static uint32_t ticks(uint32_t nanoseconds)
 {
     uint32_t all = (nanoseconds + nanoseconds_per_tick - 1) / nanoseconds_per_tick;
@@ -54,7 +54,7 @@ static struct rcp_counters thread_counters(uint32_t thread, uint32_t group)
     return (struct rcp_counters){ words[0], words[1], wide_record(words + 2) };
 }
 
-/* What has arrived of a group since this was asked last. */
+/* Traffic of a group that has arrived since the last call. */
 static struct rcp_counters arrived(uint32_t group)
 {
     struct rcp_counters all = { 0, 0, 0 };
@@ -94,13 +94,13 @@ static void start(void)
         rcp_start(&it->link, &settings);
         it->due = ticks(rcp_length(&it->link));
         scratch_write(VALUE(RCP_RATE) + 4 * group, it->link.rate);
-        /* What counters begin with does not count. */
+        /* The initial values of the counters are left out. */
         for (uint32_t thread = 0; thread < threads; thread++)
             seen[group][thread] = thread_counters(thread, group);
     }
 }
 
-/* An interval is over: computes the rate of every flow for the next one and publishes it. */
+/* Ends an interval: computes the rate of every flow for the next one and publishes it. */
 static void end_interval(uint32_t group)
 {
     struct group *it = &groups[group];

@@ -1,4 +1,4 @@
-/* The whole slow path of a router: ICMP, ARP, changes of the routes from a list and from a shell on the UART. */
+/* The whole slow path of a router: ICMP, ARP, and route changes from a list and from a shell on the UART. */
 #include "arp.h"
 #include "changes.h"
 #include "fib.h"

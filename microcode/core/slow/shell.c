@@ -9,7 +9,7 @@
 #include "packets.h"
 #include "print.h"
 
-/* Counters of the shipped routers, where the project has them. */
+/* Counters of the shipped routers; those that the project does not have are not shown. */
 #define COUNTERS(each) \
     each(DROP_NO_BUFFER) each(DROP_TOO_LONG) each(DROP_RECEIVE_ERROR) each(DROP_LENGTH) \
     each(DROP_VERSION) each(DROP_CHECKSUM) each(DROP_MARTIAN) each(DROP_SOURCE) \
@@ -18,7 +18,7 @@
 #define DECLARE(name) IMPORT_OR(name, 0xffffffff);
 COUNTERS(DECLARE)
 
-/* ---- words of a line ---- */
+/* ---- parsing ---- */
 
 static const char *at;
 
@@ -28,7 +28,7 @@ static void spaces(void)
         at++;
 }
 
-/* Whether the next word is this one. */
+/* Consumes the next word if it is `wanted`; returns whether it is. */
 static int word(const char *wanted)
 {
     spaces();
@@ -49,7 +49,7 @@ static int digit(char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : 16;
 }
 
-/* A number of a base up to `most`; whether there is one. */
+/* Parses a number in a base, at most `most`; returns whether there is one. */
 static int number(uint32_t base, uint32_t most, uint32_t *value)
 {
     if ((uint32_t)digit(*at) >= base)
@@ -81,7 +81,7 @@ static int prefix(uint32_t *address, uint32_t *length)
     return sign('/') && number(10, 32, length);
 }
 
-/* 02:00:5e:10:00:01, as the upper and the lower part of twelve bytes of addresses. */
+/* 02:00:5e:10:00:01, as in a next hop: bytes 0 to 3, and bytes 4 and 5 in the upper half of a longword. */
 static int mac(uint32_t *high, uint32_t *low)
 {
     uint32_t bytes[6];

@@ -1,9 +1,9 @@
-/* A shell on the UART: shows what the core knows, and changes routes. */
+/* A shell on the UART: shows the core's state and changes routes. */
 #ifndef SHELL_H
 #define SHELL_H
 
 void shell_start(void);
-/* Reads what has come, and does what whole lines say. */
+/* Reads the bytes that have arrived and executes complete lines. */
 void shell_read(void);
 
 #endif

@@ -34,7 +34,7 @@ uint32_t queues_read(uint32_t group, uint32_t groups)
     for (uint32_t queue = first; queue < end; queue++) {
         uint32_t record = VALUE_OR(QUEUE_COUNTERS) + queue * RECORD;
         uint32_t in = sram_read(record + BYTES_IN);
-        /* Packets may have left since. */
+        /* Packets may have left since `in` was read. */
         int32_t length = (int32_t)(in - sram_read(record + BYTES_OUT));
         if (length > 0)
             bytes += (uint32_t)length;

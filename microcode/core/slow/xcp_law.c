@@ -10,7 +10,7 @@ struct xcp_factor xcp_ratio(uint32_t numerator, uint64_t denominator)
     struct xcp_factor zero = { 0, 0 };
     if (!numerator || !denominator)
         return zero;
-    /* The largest shift with numerator << shift < denominator << 31, by which the quotient has 31 bits. */
+    /* The largest shift with numerator << shift < denominator << 31, so that the quotient has 31 bits. */
     struct wide top = wide_of(numerator), limit = wide_of(denominator);
     wide_shift_left(&limit, 31);
     if (wide_compare(&top, &limit) >= 0)
@@ -43,7 +43,7 @@ static uint32_t pool(struct wide *share, const struct wide *denominator)
     return rate < LARGEST_POOL ? (uint32_t)rate : LARGEST_POOL;
 }
 
-/* a - b as a magnitude; whether it is below 0. */
+/* Replaces a by the magnitude of a - b; returns whether a - b is below 0. */
 static int difference(struct wide *a, const struct wide *b)
 {
     if (wide_compare(a, b) >= 0) {
@@ -69,7 +69,7 @@ void xcp_fire(struct xcp_control *it, const struct xcp_sums *sums, struct xcp_po
             it->avg_rtt = average < set->max_interval ? (uint32_t)average : set->max_interval;
     }
     uint32_t rtt = it->avg_rtt;
-    /* Bytes in the interval * 2^28: over `length`, a rate. Everything over `denominator` is one. */
+    /* Bytes in the interval * 2^28: divided by `length`, a rate. Terms divided by `denominator` are rates as well. */
     uint64_t input = (uint64_t)sums->input_traffic << SECOND_BITS;
     struct wide aggregate = wide_of(set->capacity), arrived = wide_of(input);
     wide_multiply(&aggregate, length);
@@ -83,7 +83,7 @@ void xcp_fire(struct xcp_control *it, const struct xcp_sums *sums, struct xcp_po
         wide_add(&aggregate, &standing);
     else
         below = difference(&aggregate, &standing);
-    /* What is moved between flows even when the link is just full. */
+    /* Traffic that is shuffled between flows even when the link is exactly full. */
     struct wide shuffled = wide_of(input);
     wide_multiply(&shuffled, rtt);
     wide_multiply(&shuffled, set->gamma);

@@ -6,13 +6,13 @@
 #include "xcp_law.h"
 
 IMPORT(XCP_STATE);
-/* Sums of threads, 32 bytes for each thread and group; without them the sums are in the state. */
+/* Sums of the threads, 32 bytes for each thread and group; without these, the sums are in the state. */
 IMPORT_OR(XCP_SUMS, 0xffffffff);
 IMPORT_OR(XCP_SUMS_SIZE, 0);
-/* The threads that have sums; all for which there is room unless XCP_THREADS says how many. */
+/* The threads that have sums; as many as there is room for, unless XCP_THREADS gives their number. */
 IMPORT_OR(XCP_FIRST_THREAD, 0);
 IMPORT_OR(XCP_THREADS, 0);
-/* Pools in two banks without a lock; whether there is one. */
+/* Whether the pools are in two banks without a lock; if not, whether there is a lock. */
 IMPORT_OR(XCP_SPLIT, 0);
 IMPORT_OR(XCP_LOCKED, 1);
 /* 1, or one for each port. */
@@ -28,7 +28,7 @@ IMPORT_OR(XCP_ALLOWED_QUEUE, 2000);
 
 enum { STATE_STRIDE = 64, LOCK = 20, SUMS = 32, SCALES = 4, RESIDUES = 32, RECORD = 32, MOST_THREADS = 128 };
 
-/* What the last interval came to, for who looks from outside. */
+/* Inputs and results of the last interval, for outside observers. */
 struct {
     struct xcp_control before;
     struct xcp_sums sums;
@@ -45,13 +45,13 @@ static struct group {
 static struct xcp_sums seen[MOST_PORTS][MOST_THREADS];
 static uint32_t group_count, threads, first_thread;
 
-/* Microseconds in 2^-28 s. */
+/* Converts microseconds to units of 2^-28 s. */
 static uint32_t law_time(uint32_t microseconds)
 {
     return (uint32_t)(((uint64_t)microseconds << 28) / 1000000);
 }
 
-/* A time in 2^-28 s in ticks, rounded up; at least 1. */
+/* Converts a time in units of 2^-28 s to ticks, rounded up; at least 1. */
 static uint64_t ticks(uint32_t time)
 {
     uint64_t all = (uint64_t)time * time_second() + (1u << 28) - 1;
@@ -68,7 +68,7 @@ static struct xcp_sums sums_of(const uint32_t *words)
     return (struct xcp_sums){ words[0], wide_record(words + 1), wide_record(words + 3) };
 }
 
-/* What a thread has counted of a group. */
+/* The sums of a thread for a group. */
 static struct xcp_sums thread_sums(uint32_t thread, uint32_t group)
 {
     uint32_t words[RECORD / 4];
@@ -76,7 +76,7 @@ static struct xcp_sums thread_sums(uint32_t thread, uint32_t group)
     return sums_of(words);
 }
 
-/* What has arrived of a group since this was asked last. */
+/* Traffic of a group that has arrived since the last call. */
 static struct xcp_sums arrived(uint32_t group)
 {
     struct xcp_sums all = { 0, 0, 0 };
@@ -116,7 +116,7 @@ static void start(void)
         xcp_start(&it->control, &settings);
         it->due = ticks(it->control.interval);
         it->queue_due = ticks(settings.allowed_queue);
-        /* What sums begin with does not count. */
+        /* The initial values of the sums are left out. */
         for (uint32_t thread = 0; thread < threads; thread++)
             seen[group][thread] = thread_sums(thread, group);
     }
@@ -128,7 +128,7 @@ static void write_words(uint32_t address, const uint32_t *words, uint32_t count)
         scratch_write(address + 4 * word, words[word]);
 }
 
-/* Computes what the next interval has to give. */
+/* Computes the pools of the next interval. */
 static void law(uint32_t group, const struct xcp_sums *sums, uint32_t *words)
 {
     struct xcp_pools *pools = &xcp_last[group].pools;
@@ -143,7 +143,7 @@ static void law(uint32_t group, const struct xcp_sums *sums, uint32_t *words)
     words[4] = pools->cn.shift << 8 | pools->cp.shift;
 }
 
-/* An interval is over. */
+/* Ends an interval. */
 static void end_interval(uint32_t group)
 {
     static const uint32_t zeros[5];
@@ -155,7 +155,7 @@ static void end_interval(uint32_t group)
         law(group, &sums, words);
     }
     if (VALUE_OR(XCP_SPLIT)) {
-        /* The idle bank is written before microengines turn to it. */
+        /* The idle bank is written before the microengines switch to it. */
         uint32_t bank = 1 - it->bank;
         write_words(state + RESIDUES + 8 * bank, words, 2);
         write_words(state + SCALES + 12 * bank, words + 2, 3);
@@ -189,7 +189,7 @@ static void look_at_queues(uint32_t group)
     it->queue_due = time_now() + ticks(next);
 }
 
-/* Does what is due; the queue is looked at before the interval that ends with it. */
+/* Does what is due; a queue is checked before an interval that ends at the same time. */
 static void due(void)
 {
     for (;;) {

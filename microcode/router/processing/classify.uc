@@ -1,11 +1,11 @@
-; Class of service: the flow's if the flow table has it, else that of the
-; behaviour aggregate (RFC 2474). DSCP_CLASSES has a longword for each of the 64
+; Class of service: that of the flow if it is in the flow table, otherwise that of
+; the behaviour aggregate (RFC 2474). DSCP_CLASSES has a longword for each of the 64
 ; code points.
 
 #ifndef CLASSIFY_UC
 #define CLASSIFY_UC
 
-; 0 leaves the table of flows alone: the DSCP alone decides.
+; 0 ignores the flow table: the DSCP alone decides.
 #ifndef FLOW_CLASSES
 #define FLOW_CLASSES 1
 #endif

@@ -1,4 +1,4 @@
-; Link layer: what kind of frame it is and whether it is for this router.
+; Link layer: the type of a frame, and whether it is addressed to this router.
 
 #ifndef ETHERNET_UC
 #define ETHERNET_UC
@@ -28,8 +28,8 @@
 #endm
 
 ; ethernet_classify(input, verdict)
-;   Goes on with an IPv4 frame for the router's address on port `input`, whose
-;   first longwords are $$e0 to $$e3; to exception# with any other.
+;   Continues if the frame whose first longwords are $$e0 to $$e3 is IPv4 for the
+;   router's address on port `input`; branches to exception# otherwise.
 #macro ethernet_classify(input, verdict)
 .begin
     .reg record type wanted

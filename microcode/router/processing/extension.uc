@@ -1,5 +1,5 @@
 ; The part of the processing stage that a congestion control protocol adds. A project
-; chooses one by a define of its processing microengines; without any these
+; selects one with a define for its processing microengines; without one, these
 ; macros do what a plain router does.
 ;
 ;   QUICK_START   microcode/quick-start
@@ -7,22 +7,22 @@
 ;   RCP           microcode/rcp
 ;   CUSTOM        extension_custom.uc, in a folder that the project includes
 ;
-; A protocol has fields behind the 20 bytes of a plain IPv4 header, so the header
-; is then read as far as frame longword 13 instead of 9, in the same reference.
-; (With QUICK_START options may push the ports elsewhere.) Each defines these two:
+; A protocol has fields after the 20 bytes of a plain IPv4 header, so the same DRAM read
+; then reaches frame longword 13 instead of 9. (With QUICK_START, options may move the
+; ports elsewhere.) Each protocol defines these two:
 ;
 ; extension_set_up()
 ;   Run once by each context.
 ;
 ; extension_forward(buffer, port_out, total, done)
 ;   Between the choice of the next hop and the hand-over: writes back what
-;   forwarding and the protocol change, and raises `done`. May wait, as for a lock.
+;   forwarding and the protocol change, and raises `done`. May wait, e.g. for a lock.
 ;
 ; With `#define EXTENSION_OPTIONS` it also defines these, for headers with options:
 ;
 ; extension_options(length, total, sum, verdict, summed#)
-;   A header of version 4 with options. Goes to summed# with total <- the total
-;   length and sum <- the folded sum over the header, to drop# or exception#.
+;   Handles a version 4 header with options. Branches to summed# with total <- the
+;   total length and sum <- the folded sum over the header, or to drop# or exception#.
 ;
 ; extension_ports(ports)
 ;   ports <- source port << 16 | destination port.
@@ -30,16 +30,16 @@
 ; With `#define EXTENSION_PORT_STATE` it also defines these:
 ;
 ; extension_port_state(base, place, port_out)
-;   $entry <- the output port's state, from SRAM at base + place. What the protocol
-;   needs of the port can be read beside it.
+;   $entry <- the output port's state, from SRAM at base + place. May also read
+;   whatever else the protocol needs to know about the port.
 ;
 ; extension_finish()
-;   Waits until what is written for the packet is out.
+;   Waits until everything written for the packet has been stored.
 
 #ifndef EXTENSION_UC
 #define EXTENSION_UC
 
-; A field of 12 longwords and not 8 is read where there is an extension.
+; With an extension, 12 longwords of the header are read instead of 8.
 #ifdef QUICK_START
 #define EXTENDED
 #include "../../quick-start/quick_start.uc"
@@ -67,7 +67,7 @@
 #endm
 #endif
 
-; Beside the port's state a plain router reads nothing.
+; A plain router reads only the port's state.
 #ifndef EXTENSION_PORT_STATE
 #macro extension_port_state(base, place, port_out)
     sram[read, $entry, base, place, 1], ctx_swap[fetched]

@@ -1,10 +1,10 @@
-; Flows: the five-tuple chooses the class of service where the table FLOW_TABLE
-; has it, the DSCP elsewhere.
+; Flows: the five-tuple determines the class of service if FLOW_TABLE contains it,
+; otherwise the DSCP does.
 ;
 ; The table has FLOW_BUCKETS buckets of two entries. An entry is four longwords:
 ; source, destination, source port << 16 | destination port, and FLOW_VALID |
 ; class << 8 | protocol. The hash unit's 128-bit hash of source, destination,
-; ports, protocol chooses the bucket.
+; ports and protocol selects the bucket.
 
 #ifndef FLOW_UC
 #define FLOW_UC
@@ -36,8 +36,8 @@ portless#:
 .end
 #endm
 
-; flow_match(at0, at1, at2, at3, source, destination, ports, mark)
-;   Goes to hit# with `mark` if the entry is the packet's; goes on otherwise.
+; flow_match(at0, at1, at2, at3, source, destination, ports, protocol, class)
+;   Branches to hit# with the entry's class if it matches the packet, else continues.
 #macro flow_match(at0, at1, at2, at3, source, destination, ports, protocol, class)
 .begin
     .reg kind

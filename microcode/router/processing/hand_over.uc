@@ -1,9 +1,9 @@
-; In order to the queue manager: slots by sequence number.
+; Hand-over to the queue manager, in order: slots by sequence number.
 
 #ifndef HAND_OVER_UC
 #define HAND_OVER_UC
 
-; How many queue managers look at the slots.
+; Number of queue managers that read the slots.
 #ifndef QUEUE_MANAGERS
 #define QUEUE_MANAGERS 1
 #endif
@@ -15,7 +15,7 @@
 
 ; hand_over_room(sequence)
 ;   Waits until the slot of `sequence` may be written. One context of the
-;   microengine asks, and all share what it learns.
+;   microengine reads the expected number, and all share the result.
 #macro hand_over_room(sequence)
 .begin
     .reg ahead
@@ -28,7 +28,7 @@ look#:
     bne[sleep#]
     immed[@asking, 1]
 #if (QUEUE_MANAGERS > 1)
-    ; The slot must be done with by both: the one that is behind counts.
+    ; Both must be done with the slot: the one that is behind decides.
     scratch[read, $next, next_slot, 0, 2], ctx_swap[handed]
     immed[@asking, 0]
     alu[@window, --, B, $next]
@@ -67,7 +67,7 @@ room#:
 #endm
 
 ; hand_over_nothing(sequence)
-;   Fills the slot of a packet that goes elsewhere.
+;   Fills the slot of a packet that is not to be queued.
 #macro hand_over_nothing(sequence)
 .begin
     .reg place mark

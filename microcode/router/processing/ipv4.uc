@@ -1,4 +1,4 @@
-; IPv4: the checks of RFC 1812, the next hop, and what forwarding changes.
+; IPv4: the checks of RFC 1812, the next hop, and the changes made in forwarding.
 
 #ifndef IPV4_UC
 #define IPV4_UC
@@ -8,9 +8,9 @@
 #define NEXT_HOP_DISCARD_BIT 9
 
 ; ipv4_check(length, total, source, destination, verdict)
-;   Checks the header in $$h3 to $$h8 of a frame of `length` bytes; goes on with
-;   total <- its total length, source and destination <- its addresses when it
-;   may be forwarded, to drop# or exception# otherwise.
+;   Checks the header in $$h3 to $$h8 of a frame of `length` bytes. If it may be
+;   forwarded, continues with total <- its total length, source and destination <-
+;   its addresses; branches to drop# or exception# otherwise.
 #macro ipv4_check(length, total, source, destination, verdict)
 .begin
     .reg payload sum upper top
@@ -49,8 +49,8 @@ summed#:
     alu[--, top, -, 224]
     blo[fine#]
 
-    ; 224.0.0.0/4 and the limited broadcast are for the slow path, 240.0.0.0/4
-    ; is reserved.
+    ; 224.0.0.0/4 and the limited broadcast go to the slow path, the rest of
+    ; 240.0.0.0/4 is reserved.
     alu[--, top, -, 240]
     blo[exception#], defer[1]
     immed[verdict, EXCEPTION_MULTICAST]
@@ -76,10 +76,10 @@ fine#:
 #endm
 
 ; ipv4_next_hop(hop, total, port_out, verdict)
-;   Reads the next hop `hop`; goes on with port_out <- its port and its entry in
-;   $hop0 to $hop3 when a packet of `total` bytes may go there, to drop# or
-;   exception# otherwise. A destination of the router's own is local
-;   whatever the time to live.
+;   Reads the next hop `hop`. If a packet of `total` bytes may be sent to it, continues
+;   with port_out <- its port and with its entry in $hop0 to $hop3; branches to drop#
+;   or exception# otherwise. A destination that is the router's own address is local
+;   regardless of the time to live.
 #macro ipv4_next_hop(hop, total, port_out, verdict)
 .begin
     .reg place left mtu
@@ -111,10 +111,10 @@ fine#:
 #endm
 
 ; ipv4_rewrite(step)
-;   What forwarding changes, in $$o2 to $$o7: frame longwords 2 to 7 with the
-;   lower part of the new source address, the TTL and the checksum. The rest of
-;   the Ethernet header is the transmit stage's. `step` is what the sum over the
-;   header grows by: a register that holds 0xfeff for the TTL alone.
+;   Writes what forwarding changes to $$o2 to $$o7: frame longwords 2 to 7 with the
+;   lower part of the new source address, the TTL and the checksum. The transmit stage
+;   writes the rest of the Ethernet header. `step` is a register with the amount by
+;   which the sum over the header grows: 0xfeff if only the TTL changes.
 #macro ipv4_rewrite(step)
 .begin
     .reg one

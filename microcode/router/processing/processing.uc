@@ -1,8 +1,8 @@
 ; processing.uc: the packet processing stage. Eight contexts on each of N
-; microengines; a context does one packet from beginning to end.
+; microengines; a context processes one packet from beginning to end.
 ;
-; Contexts of one microengine take packets in turn; nothing else is ordered
-; here. Each packet carries a number, and its outcome goes into the slot of that
+; Contexts of one microengine take packets in turn; no other order is kept here.
+; Each packet has a sequence number, and its result goes into the slot of that
 ; number, whether the packet was forwarded or dropped.
 
 #include "constant.uc"
@@ -21,7 +21,7 @@
 #include "hand_over.uc"
 #include "extension.uc"
 
-; Reasons given to the slow path; the project file names them in this order.
+; Exception reasons for the slow path; the project file names them in this order.
 #define EXCEPTION_NOT_IPV4   1
 #define EXCEPTION_LINK_GROUP 2
 #define EXCEPTION_OPTIONS    3
@@ -35,11 +35,11 @@
 
 .num_contexts 8
 
-; Frame longwords 0 to 3: the Ethernet header up to the middle of 3.
+; Frame longwords 0 to 3: the Ethernet header up to the middle of longword 3.
 .reg read $$e0 $$e1 $$e2 $$e3
 .xfer_order $$e0 $$e1 $$e2 $$e3
-; Frame longwords 2 to 9: the IPv4 header from the middle of 3, and ports; with
-; an extension as far as 13.
+; Frame longwords 2 to 9: the IPv4 header from the middle of longword 3, and the
+; ports; up to longword 13 with an extension.
 #ifdef EXTENDED
 #define HEADER_QUADWORDS 6
 .reg read $$h2 $$h3 $$h4 $$h5 $$h6 $$h7 $$h8 $$h9 $$h10 $$h11 $$h12 $$h13
@@ -80,8 +80,8 @@
 .sig volatile rung
 .sig got read fetched counted0 counted1 written noted handed
 
-; Shared by the contexts: whether packets come (take.uc), which number the queue
-; manager is known to wait for, and whether one of them asks it (hand_over.uc).
+; Shared by the contexts: whether packets are arriving (take.uc), the number that the
+; queue manager was last seen to expect, and whether a context reads it (hand_over.uc).
 .reg @busy @window @asking
 
 .reg processing_ring
@@ -119,7 +119,7 @@ taken#:
     alu[sequence, --, B, $sequence]
     time_now(stamp)
 
-    ; Metadata and the link-layer header together.
+    ; Read the metadata and the link-layer header in parallel.
     metadata_address(meta, handle)
     sram[read, $length, meta, META_LENGTH, 2], sig_done[fetched]
     buffer_address(buffer, handle)
@@ -154,7 +154,7 @@ taken#:
     br[packet#]
 
 exception#:
-    ; To the slow path: reason and buffer.
+    ; To the slow path: reason and buffer handle.
     alu_shf[$exception, handle, OR, verdict, <<24]
     br_inp_state[EXCEPTION_RING_STATUS, slow_path_busy#]
     immed[place, EXCEPTION_RING]

@@ -1,17 +1,17 @@
 ; Source address validation (RFC 1812 5.3.8, in the loose form of RFC 3704): a
-; packet whose source no route leads to is dropped, and one whose source is sent
-; to nowhere by a discarding route (RFC 5635).
+; packet is dropped if no route leads to its source, or if the route to its source
+; is a discarding one (RFC 5635).
 
 #ifndef SOURCE_UC
 #define SOURCE_UC
 
-; 0 takes packets from anywhere.
+; 0 accepts packets from any source.
 #ifndef SOURCE_VALIDATION
 #define SOURCE_VALIDATION 1
 #endif
 
 ; source_check(source, verdict)
-;   Goes on when packets could go to `source`, to drop# otherwise.
+;   Continues if packets could be sent to `source`; branches to drop# otherwise.
 #macro source_check(source, verdict)
 #if (SOURCE_VALIDATION)
 .begin

@@ -1,14 +1,14 @@
-; Counters for management, in SRAM, added to by the controller.
+; Management counters in SRAM, updated by the SRAM controller.
 ;
-; PORT_COUNTERS has eight longwords a port: packets and bytes received, packets
-; and bytes sent, each of 64 bits, the upper half first (the high-capacity
-; counters of RFC 2863). IP_COUNTERS: datagrams received, datagrams forwarded.
+; PORT_COUNTERS has eight longwords per port: packets and bytes received, packets
+; and bytes sent, 64 bits each, upper half first (the high-capacity counters of
+; RFC 2863). IP_COUNTERS: datagrams received, datagrams forwarded.
 
 #ifndef STATISTICS_UC
 #define STATISTICS_UC
 
-; With 32, the upper halves are left alone and the lower ones wrap: cheaper for
-; every packet, and the counters must be read before they come round.
+; With 32, the upper halves are not updated and the lower ones wrap: cheaper per
+; packet, but the counters must be read before they wrap around.
 #ifndef PORT_COUNTER_BITS
 #define PORT_COUNTER_BITS 64
 #endif
@@ -22,8 +22,8 @@
 #define IP_FORWARDED        4
 
 ; wide_add(place, amount, $value, done)
-;   Adds `amount` to the 64-bit counter at port_counters + place. The old lower
-;   half comes to $value when `done` is raised.
+;   Adds `amount` to the 64-bit counter at port_counters + place. The previous lower
+;   half is in $value when `done` is raised.
 #macro wide_add(place, amount, value, done)
 .begin
     .reg low
@@ -34,7 +34,7 @@
 #endm
 
 ; wide_carry(place, amount, $value)
-;   The upper half's part, once the old lower half is there.
+;   Carries into the upper half, once the previous lower half is in $value.
 #macro wide_carry(place, amount, value)
 #if (PORT_COUNTER_BITS == 64)
     alu[--, amount, +, value]
@@ -46,7 +46,7 @@ small#:
 
 ; statistics_begin(place, port, length, which, $packets, $bytes, counted0, counted1)
 ;   Counts a frame of `length` bytes at `port`; `which` is PORT_IN_PACKETS or
-;   PORT_OUT_PACKETS. To be ended when both signals are raised.
+;   PORT_OUT_PACKETS. Call statistics_end once both signals are raised.
 #macro statistics_begin(place, port, length, which, packets, bytes, counted0, counted1)
 .begin
     .reg one bytes_at
@@ -71,13 +71,13 @@ small#:
 #endm
 
 ; statistics_received()
-;   Counts a datagram that came in.
+;   Counts a received datagram.
 #macro statistics_received()
     sram[incr, --, ip_counters, IP_RECEIVED]
 #endm
 
 ; statistics_forwarded()
-;   Counts a datagram that will be sent.
+;   Counts a forwarded datagram.
 #macro statistics_forwarded()
     sram[incr, --, ip_counters, IP_FORWARDED]
 #endm

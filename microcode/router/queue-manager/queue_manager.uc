@@ -1,22 +1,22 @@
-; queue_manager.uc: the queue manager, on the SRAM controller's Q-array. Eight
-; contexts of one microengine.
+; queue_manager.uc: the queue manager, using the Q-array of the SRAM controller.
+; Eight contexts of one microengine.
 ;
-; A round of a context: look into the slot of the next number and take a request
-; of the scheduler; then, in turn, put the slot's packet into its queue and
-; begin to get the requested one out of its own; then, in turn again, give that
-; one to the transmit stage. Either half may have nothing to do. The scheduler
-; hears of both on the next-neighbour ring.
+; A round of a context: read the slot of the next number and take a request from
+; the scheduler; then, in turn, enqueue the slot's packet and start to dequeue the
+; requested packet from its queue; then, again in turn, pass the dequeued packet to
+; the transmit stage. Either half may have nothing to do. The scheduler is notified
+; of both on the next-neighbour ring.
 ;
-;   look   read the slot and the request, when the turn is `near`: two contexts
-;          away, so that what is read is still true when it is used
-;   order  enqueue and dequeue
-;   send   hand on what was dequeued, in the same order
+;   look   read the slot and the request, when `near` signals that the context is
+;          at most two away from `order`, so that what it reads is still valid then
+;   order  enqueue and start to dequeue
+;   send   pass on the dequeued packets, in the same order
 
-; With QUEUE_MANAGERS = 2 there are two of them. Each looks at all slots in their
-; order and has the queues of every other port: QUEUE_MANAGER says which. They share
-; nothing but the ring to the transmit stage; what leaves by one port comes from one
-; of them, so its order is kept. The second one is no neighbour of the scheduler and
-; reports it by a ring.
+; With QUEUE_MANAGERS = 2 there are two of them. Each reads all slots in order and
+; owns the queues of every other port, as QUEUE_MANAGER selects. They share only the
+; ring to the transmit stage; all packets of a port come from one of them, so their
+; order is kept. The second one is not a neighbour of the scheduler and notifies it
+; on a scratch ring.
 
 #include "constant.uc"
 #include "timer.uc"
@@ -33,8 +33,8 @@
 #endif
 
 ; A queue's counters in SRAM, 64 bytes at QUEUE_COUNTERS + queue * 64: packets and
-; bytes put into it, packets and bytes sent, each of 64 bits, the upper half first;
-; then packets dropped, of 32.
+; bytes enqueued, packets and bytes sent, 64 bits each, upper half first; then
+; packets dropped, 32 bits.
 #define QUEUE_IN_PACKETS  0
 #define QUEUE_IN_BYTES    8
 #define QUEUE_OUT_PACKETS 16
@@ -42,22 +42,22 @@
 #define QUEUE_DROPPED     32
 #define QUEUE_COUNTERS_SHIFT 6
 
-; With 32, the upper halves are left alone and the lower ones wrap: cheaper for
-; every packet, and the counters must be read before they come round.
+; With 32, the upper halves are not updated and the lower ones wrap: cheaper per
+; packet, but the counters must be read before they wrap around.
 #ifndef COUNTER_BITS
 #define COUNTER_BITS 64
 #endif
 
 ; wide_add(counter, which, amount, $old, done)
-;   Adds `amount` to the lower half of a queue's counter. What it was comes to
-;   $old when `done` is raised.
+;   Adds `amount` to the lower half of a queue's counter. The previous value of that
+;   half is in $old when `done` is raised.
 #macro wide_add(counter, which, amount, old, done)
     alu[old, --, B, amount]
     sram[test_and_add, old, counter, (which + 4)], sig_done[done]
 #endm
 
 ; wide_carry(counter, which, amount, $old)
-;   The upper half's part, once the old lower half is there.
+;   Carries into the upper half, once the previous lower half is in $old.
 #macro wide_carry(counter, which, amount, old)
 #if (COUNTER_BITS == 64)
     alu[--, amount, +, old]
@@ -68,16 +68,16 @@ small#:
 #endm
 
 ; A queue's record in local memory, 32 bytes at queue * 32.
-#define QUEUE_DEPTH   0     ; packets in it
-#define QUEUE_OCTETS  1     ; their bytes
+#define QUEUE_DEPTH   0     ; packets in the queue
+#define QUEUE_OCTETS  1     ; bytes in the queue
 #define QUEUE_AVERAGE 2     ; average number of packets << RED_SHIFT
-#define QUEUE_EMPTIED 3     ; TIMESTAMP_LOW when the last packet left
+#define QUEUE_EMPTIED 3     ; TIMESTAMP_LOW when the queue last became empty
 #define QUEUE_LEAST   4     ; RED_LEAST << RED_SHIFT
 #define QUEUE_MOST    5     ; RED_MOST << RED_SHIFT
-#define QUEUE_ROOM    6     ; bytes that may be in it
+#define QUEUE_ROOM    6     ; capacity in bytes
 #define QUEUE_RECORD_SHIFT 5
 
-; Most bytes of frames in a queue.
+; Maximum number of bytes of frames in a queue.
 #ifndef QUEUE_LIMIT
 #define QUEUE_LIMIT 131072
 #else
@@ -91,12 +91,12 @@ small#:
 #endif
 
 ; Random early detection (Floyd and Jacobson; RFC 2309), in packets: below
-; RED_LEAST none is dropped; from there to RED_MOST the chance grows to RED_CHANCE in
-; 1024, or, if that is not given, to RED_MOST - RED_LEAST in 256; beyond, all are. A
-; packet counts 2^-RED_SHIFT in the average. While a queue is empty, its average halves
-; every 2^IDLE_SHIFT steps of 16 cycles, about the time in which so many packets could
-; have left. With EARLY_DETECTION=0 a queue is a FIFO: only what QUEUE_LIMIT has no room
-; for is dropped.
+; RED_LEAST no packet is dropped; from there to RED_MOST the drop probability rises to
+; RED_CHANCE in 1024, or, if that is not defined, to RED_MOST - RED_LEAST in 256; from
+; RED_MOST on, all are dropped. A packet has the weight 2^-RED_SHIFT in the average. The
+; average of an empty queue halves every 2^IDLE_SHIFT steps of 16 cycles, about the time
+; to send as many packets as would halve it. With EARLY_DETECTION=0 a queue is a
+; drop-tail FIFO: packets are dropped only when they do not fit into QUEUE_LIMIT.
 #ifndef EARLY_DETECTION
 #define EARLY_DETECTION 1
 #endif
@@ -146,24 +146,24 @@ small#:
 #error "RED_MOST: without RED_CHANCE at most 256 packets more than RED_LEAST, where the chance is 1"
 #endif
 
-; Steps of 16 cycles that a context rests after a round with nothing to do.
+; Steps of 16 cycles that a context rests after a round in which it found no work.
 #ifndef REST
 #define REST 2
 #endif
 
-; Where rests may grow, a context that found nothing looks again only after all
-; before it have done what they found. When all have found nothing, it rests before
-; that, and no other looks meanwhile: one look a rest is all that an idle queue
-; manager costs.
+; Where rests may grow, a context that found nothing polls again only after all contexts
+; before it have dealt with what they found. If all eight have found nothing, it rests
+; before polling and no other context polls meanwhile, so an idle queue manager costs
+; only one poll per rest.
 #if (REST_LONGEST > REST)
 #define RESTS_GROW
 #endif
 
 ; queue_entry(address, queue)
-;   address <- channel and Q-array entry of a queue, as enqueue and dequeue take
-;   them. The Q-array's first sixteen entries hold the queues used last; the CAM
-;   knows which. A queue that is not among them is loaded over the one that was
-;   not used for longest, which is written back. For use in the turn `order`.
+;   address <- channel and Q-array entry of a queue, in the form that enqueue and
+;   dequeue expect. Sixteen entries of the Q-array hold the most recently used
+;   queues, and the CAM records which. Any other queue is loaded in place of the least
+;   recently used one, which is written back. Call only in the turn `order`.
 #macro queue_entry(address, queue)
 .begin
     .reg found part entry old where
@@ -213,11 +213,11 @@ hit#:
 .sig seen asked published got sent loaded
 .sig in_counted out_counted in_packets out_packets
 
-; Shared by the contexts: the number that comes next, and the number that the
-; next to look takes, on the chance that those before it find theirs.
+; Shared by the contexts: the number expected next, and the number that the next
+; context to look will try, on the assumption that those before it find theirs.
 .reg @expected @issued
 #ifdef RESTS_GROW
-; How many contexts found nothing in their last round, and the steps of the next rest.
+; How many contexts found nothing in their last round, and the next rest in steps.
 .reg @idle @rest
 #endif
 
@@ -295,7 +295,7 @@ round#:
     .reg average
 #endif
     .reg part work length counter counter_out length_out
-    ; Without a packet for a queue, neither is looked at.
+    ; Neither is used in a round without a packet to enqueue.
     .set length counter
 
     ctx_arb[look, near]
@@ -313,7 +313,7 @@ found#:
     local_csr_wr[SAME_ME_SIGNAL, pass_near]
     .set_sig near
 
-    ; ---- into a queue, if the slot has the number that comes next ----
+    ; ---- enqueue, if the slot holds the number expected next ----
     alu[--, sequence, XOR, @expected]
     bne[idle#], defer[1]
     immed[work, 0]
@@ -326,7 +326,7 @@ found#:
     br_bset[$slot0, SLOT_SKIP_BIT, done#], defer[1]
     immed[counter, 0]
 #if (QUEUE_MANAGERS > 1)
-    ; The other one's.
+    ; The queue belongs to the other queue manager.
 #if (QUEUE_MANAGER == 0)
     br_bset[$slot0, CLASS_SHIFT, done#]
 #else
@@ -371,7 +371,7 @@ notify#:
 #if (QUEUE_MANAGER > 0)
     br_inp_state[NOTICE_RING_STATUS, unheard#]
     alu[$came, --, B, notice]
-    ; There are no signals left; no context rests before this is done.
+    ; No signal is free, so `rung` is used; the context cannot rest before this is done.
     scratch[put, $came, notice_ring, 0, 1], sig_done[rung]
 #else
     br_inp_state[NN_FULL, unheard#]
@@ -381,7 +381,7 @@ done#:
     scratch[write, $next, next_slot, 0, 1], sig_done[published]
 idle#:
 
-    ; ---- out of a queue, if the scheduler asks ----
+    ; ---- dequeue, if there is a request from the scheduler ----
     alu[request, --, B, $request]
     beq[unasked#]
     alu[queue, request, AND, 0xff]
@@ -500,7 +500,7 @@ woken#:
 #endif
 
 late#:
-    ; The next to look takes this number again.
+    ; The next context to look tries this number again.
     br[idle#], defer[1]
     alu[@issued, --, B, sequence]
 
@@ -516,7 +516,7 @@ congested#:
 
 #if (EARLY_DETECTION)
 empty#:
-    ; The average goes down while nothing is in the queue.
+    ; The average decays while the queue is empty.
     time_now(part)
     alu[part, part, -, *l$index0[QUEUE_EMPTIED]]
     alu_shf[part, --, B, part, >>IDLE_SHIFT]
@@ -537,8 +537,8 @@ early#:
     local_csr_rd[PSEUDO_RANDOM_NUMBER]
     immed[tag, 0]
 #ifdef RED_CHANCE
-    ; In 2^-24: packets beyond RED_LEAST, at most 15 bits, times the chance that each
-    ; adds, at most 24 bits; the product is less than RED_CHANCE << 14.
+    ; In units of 2^-24: packets beyond RED_LEAST, at most 15 bits, times the probability
+    ; that each adds, at most 24 bits; the product is less than RED_CHANCE << 14.
     load_constant(work, ((RED_CHANCE << 14) / (RED_MOST - RED_LEAST)))
     mul_step[part, work], 32x32_start
     mul_step[part, work], 32x32_step1

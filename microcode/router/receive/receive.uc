@@ -1,14 +1,14 @@
 ; receive.uc: the receive stage. Eight contexts of one microengine.
 ;
 ; Takes mpackets in order of arrival, stores each in its packet's buffer, and
-; hands whole packets on to the processing stage: metadata in SRAM, the buffer
-; and a sequence number on PROCESSING_RING. Four turns keep contexts in order
-; where order matters and nowhere else:
+; hands complete packets on to the processing stage: metadata in SRAM, the buffer
+; handle and a sequence number on PROCESSING_RING. Four turns keep contexts in
+; order where order matters and nowhere else:
 ;
 ;   ask     enter the receive freelist, so that mpackets go to contexts in turn
-;   gather  touch the port's reassembly record in local memory
-;   stored  an mpacket counts as stored only after all before it
-;   out     number packets and hand them on in the order in which they arrived
+;   gather  update the port's reassembly record in local memory
+;   stored  an mpacket counts as stored only after all earlier ones do
+;   out     number packets and hand them on in order of arrival
 
 #include "constant.uc"
 #include "turn.uc"
@@ -17,9 +17,9 @@
 #include "../router.uc"
 
 ; A port's reassembly record in local memory, 16 bytes at port * 16.
-#define RECORD_HANDLE 0     ; buffer of the packet in progress, 0: none
-#define RECORD_BYTES  1     ; how much of it has come
-#define RECORD_ERRORS 2     ; error bit of any of its mpackets
+#define RECORD_HANDLE 0     ; buffer of the packet in progress, 0 if none
+#define RECORD_BYTES  1     ; bytes of it received so far
+#define RECORD_ERRORS 2     ; whether any of its mpackets had an error
 
 .num_contexts 8
 
@@ -37,7 +37,7 @@
 .sig volatile arrived
 .sig moved fetched noted handed
 
-; Shared by the contexts: the next number.
+; Shared by the contexts: the next sequence number.
 .reg @sequence
 
 .reg ticket free_queue processing_ring spare
@@ -75,7 +75,7 @@ receive#:
     .reg status port element bytes handle start place end errors buffer verdict
     .reg record stale meta number
 
-    ; A spare buffer is taken here so that no turn is held while memory answers.
+    ; A spare buffer is taken here so that no turn is held during the memory access.
     alu[--, --, B, spare]
     bne[spared#]
     buffer_take(spare, free_queue, $link, fetched)
@@ -100,7 +100,7 @@ spared#:
     br_bclr[status, RECEIVE_SOP_BIT, continues#]
 
     ; First mpacket: the spare buffer becomes the packet's. A packet whose end
-    ; never came still stands in the record; its buffer goes back.
+    ; never arrived is still in the record; its buffer is returned.
     alu[stale, --, B, *l$index0[RECORD_HANDLE]]
     alu[handle, --, B, spare]
     immed[spare, 0]
@@ -127,7 +127,7 @@ ends#:
     buffer_return(stale, free_queue)
 fresh#:
 
-    ; Without a buffer, and beyond the end of one, the data goes nowhere.
+    ; Without a buffer, or beyond the end of one, the data is not stored.
     buffer_address(buffer, handle)
     alu[--, --, B, handle]
     beq[unstored#]
@@ -190,7 +190,7 @@ drop#:
     ctx_arb[out]
     turn_pass(out)
 count#:
-    ; The buffer of a dropped packet is the next spare if there is none.
+    ; The buffer of a dropped packet becomes the spare if there is none.
     scratch[incr, --, verdict, 0]
     alu[--, --, B, spare]
     bne[give_back#]

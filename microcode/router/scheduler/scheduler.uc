@@ -1,13 +1,13 @@
 ; scheduler.uc: decides which queue sends next. One context.
 ;
 ; Ports take turns. Within a port, classes share the line by surplus round
-; robin: a class sends while its credit is positive, and pays for a packet when
-; the queue manager reports its length. A port is asked for no more than it can
-; send: its clock goes forward by the time of each packet on the line, and it
-; waits while the clock is too far ahead.
+; robin: a class sends while its credit is not negative, and is charged for a packet
+; when the queue manager reports its length. No more is requested for a port than it
+; can send: the port's clock advances by each packet's time on the line, and the port
+; waits while its clock is too far ahead.
 ;
-; With QUEUE_MANAGERS = 2 every other port's queues are with the second queue manager:
-; it is asked by a ring of its own and answers by NOTICE_RING.
+; With QUEUE_MANAGERS = 2 the second queue manager owns every other port's queues: it
+; receives requests on a ring of its own and answers on NOTICE_RING.
 
 #include "constant.uc"
 #include "timer.uc"
@@ -19,27 +19,27 @@
 #endif
 
 ; A queue's record in local memory, 16 bytes at queue * 16.
-#define QUEUE_WAITING 0     ; packets in the queue that were not asked for
-#define QUEUE_CREDIT  1     ; bytes, negative after the last packet
-#define QUEUE_QUANTUM 2     ; bytes that a round adds
+#define QUEUE_WAITING 0     ; packets in the queue that have not been requested
+#define QUEUE_CREDIT  1     ; bytes, may be negative after the last packet
+#define QUEUE_QUANTUM 2     ; bytes added per round
 
-; A port's record, 16 bytes at PORT_RECORDS + port * 16; 32 with ports that are slow.
+; A port's record, 16 bytes at PORT_RECORDS + port * 16; 32 if any port is slow.
 #define PORT_RECORDS  0x400
-#define PORT_CLOCK    0     ; cycles, when the port may be asked again
+#define PORT_CLOCK    0     ; cycle from which the port may have another request
 #define PORT_CLASS    1     ; the class whose round it is
-#define PORT_ASKED    2     ; requests that are not answered
+#define PORT_ASKED    2     ; unanswered requests
 #define PORT_BYTE     3     ; cycles << BYTE_FRACTION of a byte on the line
-#define PORT_LIMIT    4     ; requests that may be open; with slow ports only
+#define PORT_LIMIT    4     ; limit of unanswered requests; only if any port is slow
 
 #define BYTE_FRACTION 4
 
-; Bytes on the line besides the frame: check sequence, preamble, gap.
+; Bytes on the line in addition to the frame: check sequence, preamble, gap.
 #define LINE_OVERHEAD 24
 
-; Limits of the requests ahead for a port: cycles of its line, requests. Its clock stands
-; AHEAD_CYCLES before the cycle in which the line will be free, and no further behind
-; that than BEHIND_CYCLES, about the time of the requests that it may have: lengths are
-; known only when they are answered.
+; Limits on a port's outstanding requests: cycles of its line, and requests. Its clock
+; stands AHEAD_CYCLES before the cycle in which the line will be free, and that cycle is
+; taken to be at most BEHIND_CYCLES in the past, about the time of the requests that may
+; be outstanding: a length is known only when its request is answered.
 #define AHEAD_CYCLES  2000
 #define BEHIND_CYCLES 4000
 #ifndef ASKED_LIMIT
@@ -49,21 +49,21 @@
 #error "ASKED_LIMIT: 1 to 64 requests of a port"
 #endif
 
-; Data for a port beyond the room in its transmit FIFO, 4 KB, holds up all that is
-; behind it in TBUF, for other ports too. A slow port, whose line takes longer than
-; SLOW_MICROSECONDS for a full frame, is asked for one packet at a time: its clock
-; then knows of all but one frame on the way, and the FIFO has room for that.
+; Data that exceeds the room in a port's transmit FIFO, 4 KB, blocks everything behind it
+; in TBUF, including data for other ports. A slow port, whose line takes longer than
+; SLOW_MICROSECONDS for a full frame, gets one request at a time: its clock then accounts
+; for all frames in flight except one, and the FIFO has room for that one.
 #define SLOW_MICROSECONDS 20
 #define FULL_FRAME    1518
 
 ; port_judged(n)
-;   SLOW becomes whether port n is slow.
+;   Sets SLOW to whether port n is slow.
 #macro port_judged(n)
 #define_eval SLOW (((FULL_FRAME + LINE_OVERHEAD) * 8) > (SLOW_MICROSECONDS * PORT/**/n/**/_MBPS))
 #endm
 
 ; port_counted(n)
-;   Counts slow ports in SLOW_PORTS.
+;   Adds port n to the count SLOW_PORTS if it is slow.
 #macro port_counted(n)
 #if ((ME_MHZ * (8 << BYTE_FRACTION)) > (65535 * PORT/**/n/**/_MBPS))
 #error "the rate of a port is too low for the scheduler: at least 3 Mb/s, or 2 Mb/s at 600 MHz"
@@ -86,21 +86,21 @@
 #define PORT_RECORD_SHIFT 4
 #endif
 
-; Cycles are counted in 32 bits. A clock that seems to be 2^CLOCK_REACH cycles ahead or
-; more is that of a port which has been idle for long: what a port can be ahead by is
-; less, even for eight full frames at 10 Mb/s.
+; Cycles are counted in 32 bits. A clock that appears to be 2^CLOCK_REACH cycles ahead or
+; more is really behind, such as that of a port that has long been idle: no port can be
+; that far ahead, even with eight full frames at 10 Mb/s.
 #define CLOCK_REACH   24
 
-; Steps of 16 cycles that it rests when it finds nothing to do, the first ones where
-; REST_LONGEST lets rests grow.
+; Steps of 16 cycles that the scheduler rests when it finds nothing to do; the initial
+; number where REST_LONGEST lets rests grow.
 #define REST 2
 #if (REST_LONGEST > REST)
 #define RESTS_GROW
-; Cycles between two looks for the answer that a port waits for.
+; Cycles between two polls for the answer that a port is waiting for.
 #define ANSWER_CYCLES 64
 #endif
 
-; Bytes a round of class 0, 1, 2, 3.
+; Bytes per round of class 0; classes 1, 2 and 3 get 2, 3 and 4 times as many.
 #define QUANTUM 1536
 
 .num_contexts 8
@@ -125,7 +125,7 @@ start#:
 #endif
 
 ; port_set_up(n)
-;   The records of port n and its queues; `record` counts on through the queues.
+;   Initialises the records of port n and its queues; advances `record` past the queues.
 #macro port_set_up(n)
     immed[value, (PORT_RECORDS + (n << PORT_RECORD_SHIFT))]
     local_csr_wr[ACTIVE_LM_ADDR_1, value]
@@ -172,7 +172,7 @@ start#:
     immed[port_records, PORT_RECORDS]
     immed[behind, (BEHIND_CYCLES + AHEAD_CYCLES)]
     immed[class_mask, ((1 << CLASSES) - 1)]
-    ; All queues but those of the first port.
+    ; All queues except those of the first port.
     alu[above, --, ~B, class_mask]
     immed[dequeue_ring, DEQUEUE_RING]
     immed[one, 1]
@@ -181,11 +181,11 @@ start#:
     immed[second_ring, DEQUEUE_RING_1]
     scratch[get, $heard, notice_ring, 0, 1], sig_done[heard]
 #endif
-    ; The request before the first is on the ring.
+    ; There is no earlier request that the first one would have to wait for.
     local_csr_wr[SAME_ME_SIGNAL, (&asked << 3)]
     .set_sig asked
 
-    ; ---- notices of the queue manager ----
+    ; ---- notices from the queue manager ----
 listen#:
 #if (QUEUE_MANAGERS > 1)
     br_!signal[heard, near#]
@@ -213,7 +213,7 @@ heard#:
     alu[*l$index0[QUEUE_WAITING], *l$index0[QUEUE_WAITING], +, 1]
 
 sent#:
-    ; The class pays; the port's clock goes on.
+    ; Charge the class, and advance the port's clock.
     alu_shf[port, --, B, queue, >>CLASS_SHIFT]
     alu_shf[record, port_records, OR, port, <<PORT_RECORD_SHIFT]
     local_csr_wr[ACTIVE_LM_ADDR_1, record]
@@ -239,10 +239,10 @@ ahead#:
     br[listen#], defer[1]
     alu[*l$index1[PORT_CLOCK], *l$index1[PORT_CLOCK], +, length]
 
-    ; ---- the next port: those after the last one first ----
+    ; ---- choose the port, starting after the last one served ----
 choose#:
 #ifdef RESTS_GROW
-    ; Cycles until the first of the ports that have packets may be asked, about.
+    ; Approximate cycles until the first port with packets may have a request.
     alu[soonest, --, ~B, 0]
 #endif
     alu[second, --, B, waiting]
@@ -281,11 +281,11 @@ try#:
     br[not_now#], defer[1]
     alu[soonest, --, B, ahead]
 answer#:
-    ; An answer is on its way.
+    ; An answer is pending.
     immed[soonest, ANSWER_CYCLES]
 #endif
 not_now#:
-    ; Without this port's queues.
+    ; Remove this port's queues.
     alu_shf[queue, --, B, port, <<CLASS_SHIFT]
     alu[--, queue, OR, 0]
     alu_shf[mask, --, B, class_mask, <<indirect]
@@ -293,7 +293,7 @@ not_now#:
     bne[try#]
     br[around#]
 
-    ; ---- the class: the one whose round it is while it has credit ----
+    ; ---- choose the class: the current one while it has credit ----
 serve#:
     alu_shf[queue, class, OR, port, <<CLASS_SHIFT]
     alu_shf[record, --, B, queue, <<4]
@@ -312,8 +312,8 @@ serve#:
 more#:
     alu[*l$index1[PORT_CLASS], --, B, class]
     alu[*l$index1[PORT_ASKED], *l$index1[PORT_ASKED], +, 1]
-    ; The next search begins at the port after this one: with the queues above
-    ; its last one.
+    ; The next search begins at the port after this one: with the queues above this
+    ; port's last one.
 #ifdef RESTS_GROW
     immed[rest, REST]
 #endif
@@ -337,7 +337,7 @@ first#:
 #endif
 
 round#:
-    ; The queue's round is over; it gets its quantum for the next.
+    ; The queue's round is over; add its quantum for the next one.
     alu[*l$index0[QUEUE_CREDIT], credit, +, *l$index0[QUEUE_QUANTUM]]
 next_class#:
     alu[class, class, +, 1]
@@ -346,7 +346,7 @@ next_class#:
 
 rest#:
 #ifdef RESTS_GROW
-    ; Not beyond the time at which a port may be asked.
+    ; Do not rest beyond the time at which a port may have a request.
     alu_shf[soonest, --, B, soonest, >>4]
     alu[soonest, soonest, +, REST]
     alu[--, soonest, -, rest]

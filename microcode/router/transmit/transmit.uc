@@ -1,18 +1,18 @@
 ; transmit.uc: the transmit stage. Eight contexts of one microengine.
 ;
 ; Takes packets off TX_RING in order. The context whose turn it is claims as
-; many TBUF elements as its packet needs, the next in order, and passes the
-; turn; elements are then filled in parallel. The transmitter sends them
-; strictly in order, so packets leave in the order of the ring.
+; many consecutive TBUF elements as its packet needs, and passes the turn; elements
+; are then filled in parallel. The transmitter sends them strictly in order, so
+; packets leave in the order of the ring.
 ;
 ; The first eight bytes of the frame, the next hop's address and the first part
-; of the port's own, are put before the rest, which comes from DRAM. With
-; DELAY_STAMP the own address begins with the time since the packet's processing
-; began instead, in steps of 16 cycles, modulo 2^16.
+; of the port's own, are prepended to the rest, which comes from DRAM. With
+; DELAY_STAMP the port's address begins instead with the time since processing of
+; the packet began, in steps of 16 cycles, modulo 2^16.
 ;
-; A project with a CORE_RING has packets of the general-purpose core on it: port and
-; buffer. They have their Ethernet header, and go past the queues, before those of
-; TX_RING: the core takes far longer to make one than a context to send it.
+; A project with a CORE_RING has packets from the general-purpose core on it: port and
+; buffer. They already have their Ethernet header, bypass the queues, and precede those
+; of TX_RING: the core takes far longer to make one than a context takes to send it.
 
 #include "constant.uc"
 #include "turn.uc"
@@ -26,8 +26,8 @@
 #include "../take.uc"
 #include "../processing/statistics.uc"
 
-; Elements that may be claimed and not yet sent. Fewer than there are, so that
-; a whole turn of the eight-bit counters is never mistaken for nothing.
+; The number of elements claimed but not yet sent stays below this, and so below the
+; number there are: a full cycle of the eight-bit counters is never mistaken for none.
 #define IN_FLIGHT_LIMIT 120
 
 ; Bytes of the frame that do not come from DRAM.
@@ -58,7 +58,7 @@
 .sig got filled begun counted0 counted1
 
 ; Shared by the contexts: elements claimed and elements known to be sent, both
-; counted on without end; differences are taken modulo 256.
+; free-running counts; differences are taken modulo 256.
 .reg @claimed @sent @busy
 
 .reg free_queue tx_ring tx_sequence next_hops port_counters context
@@ -68,7 +68,7 @@
     immed[tx_sequence, TX_SEQUENCE_0]
     load_constant(next_hops, NEXT_HOPS)
     load_constant(port_counters, PORT_COUNTERS)
-    ; The context's previous packet is known to be taken over.
+    ; Raise `valid`: there is no earlier write of control words to wait for.
     local_csr_rd[ACTIVE_CTX_STS]
     immed[context, 0]
     alu[context, context, AND, 7]
@@ -88,7 +88,7 @@ transmit#:
     .reg handle port length hop now count element in_flight bytes control
     .reg address place at meta
 #ifdef CORE_RING
-    ; The frame's first eight bytes, of a packet of the core; `own` is 1 for one.
+    ; First eight bytes of a frame from the core; `own` is 1 for such a frame.
     .reg own first second
     .set first second
 #endif
@@ -120,7 +120,7 @@ room#:
     turn_pass(claim)
     alu[element, element, AND, (TBUF_ELEMENTS - 1)]
 
-    ; The first element: eight bytes from here, up to 56 from DRAM.
+    ; The first element: eight prepended bytes, up to 56 from DRAM.
     buffer_address(address, handle)
     alu[address, address, +, PREPENDED]
     alu_shf[control, port, OR, 1, <<TRANSMIT_SOP_BIT]
@@ -171,7 +171,7 @@ open#:
     br[transmit#]
 
 mpacket#:
-    ; 64 bytes, or what is left of the frame; EOP with the last.
+    ; 64 bytes, or the rest of the frame; EOP with the last element.
     alu[element, element, +, 1]
     alu[element, element, AND, (TBUF_ELEMENTS - 1)]
     alu[control, --, B, port]
@@ -209,7 +209,7 @@ own#:
     alu[$h1, --, B, second]
 
 core#:
-    ; The context has the turn `ask` here.
+    ; The context holds the turn `ask` here.
     immed[place, CORE_RING]
     scratch[get, $packet, place, 0, 1], ctx_swap[got]
     immed[place, (0x80 | (&ask << 3))]
