@@ -88,7 +88,8 @@ impl Segment {
         bytes.extend(self.destination_port.to_be_bytes());
         bytes.extend(self.sequence.to_be_bytes());
         bytes.extend(self.acknowledgement.to_be_bytes());
-        bytes.extend([(self.header_length() / 4) as u8 * 16, self.flags.bits()]);
+        // Options too long for these four bits are refused below.
+        bytes.extend([((self.header_length() / 4) as u8) << 4, self.flags.bits()]);
         bytes.extend(self.window.to_be_bytes());
         bytes.extend([0; 4]);
         self.options.append(bytes)?;
